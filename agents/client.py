@@ -1,0 +1,373 @@
+"""The client: connects an agent to a server and plays its matches until told to stop.
+
+Threads, not coroutines: an agent may think for as long as its limit without the connection going silent.
+The calling thread receives; every match has a thread for the agent's code (see seat.py).
+"""
+
+import contextlib
+import random
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+import msgspec
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from agents.address import check_token_is_safe, is_loopback, socket_url
+from agents.clock import now_ms, wait
+from agents.fault import FaultReport
+from agents.observer import Observer
+from agents.protocol import (
+    VERSION,
+    Ack,
+    Error,
+    FromAgent,
+    Hello,
+    Leave,
+    MatchEnd,
+    MatchStart,
+    Reject,
+    ToAgent,
+    Welcome,
+    YourMove,
+    decode_to_agent,
+    encode,
+)
+from agents.seat import MakeAgent, Seat, Surroundings
+from games import InputError
+
+MAX_FRAME_BYTES = 1 << 20
+POLICY_VIOLATION = 1008
+"""Close code of a server that will not have us, whatever we try."""
+
+REFUSED_STATUS = (400, 401, 403, 404, 426)
+"""HTTP answers to the opening that another try would not change."""
+
+
+class RefusedError(InputError):
+    """The server refused, in its own words; trying again would not help."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(
+            error.code, expected=error.expected or "", got=error.got or "", where=error.where or ""
+        )
+        self.args = (error.message,)
+
+
+class NoWelcomeError(Exception):
+    """The server took the connection, but did not answer `hello` in time."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The client's own times in milliseconds.
+
+    `tick_ms` between looks at what is overdue; `ack_ms` after which a move is sent again; `open_ms` for
+    the opening and for `welcome`; the first pause before a reconnection and the longest; `linger_ms` for
+    the end of a match that the agent has given up.
+    """
+
+    tick_ms: float = 250
+    ack_ms: float = 3_000
+    open_ms: float = 10_000
+    first_pause_ms: float = 500
+    longest_pause_ms: float = 15_000
+    linger_ms: float = 5_000
+
+
+@dataclass
+class Played:
+    """What `run` has done: matches that ended, and the faults of the agent's code."""
+
+    matches: int = 0
+    faults: list[FaultReport] = field(default_factory=list)
+
+
+class Client:
+    """Plays one agent on some ladders of one server.
+
+    `make_agent` makes a fresh agent for each match; `name` is what reports call it (its file). With
+    `stop_on_fault` the first fault ends the run after the running matches. `matches` ends it after so
+    many. `thinking` is held while the agent thinks, so that several clients can share processor cores.
+    """
+
+    def __init__(
+        self,
+        server_url: str,
+        agent: str,
+        ladders: Sequence[str],
+        token: str | None = None,
+        *,
+        make_agent: MakeAgent,
+        concurrency: int = 1,
+        fingerprint: str | None = None,
+        observer: Observer | None = None,
+        name: str | None = None,
+        stop_on_fault: bool = True,
+        matches: int | None = None,
+        thinking: AbstractContextManager[object] | None = None,
+        timing: Timing | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.server_url = server_url
+        self._url = socket_url(server_url)
+        self._token = token
+        if token is not None:
+            check_token_is_safe(server_url)
+        self._hello = Hello(
+            protocol=VERSION,
+            agent=agent,
+            ladders=list(ladders),
+            concurrency=concurrency,
+            fingerprint=fingerprint,
+            client=_client_name(),
+        )
+        self._observer = observer or Observer()
+        self._stop_on_fault = stop_on_fault
+        self._limit = matches
+        self._timing = timing or Timing()
+        self._rng = random.Random(seed)
+        self._around = Surroundings(
+            name=name or agent,
+            make_agent=make_agent,
+            send=self._send,
+            moved=self._observer.moved,
+            fault=self._fault,
+            thinking=thinking or contextlib.nullcontext(),
+            ack_ms=self._timing.ack_ms,
+        )
+        self._played = Played()
+        self._seats: dict[int, Seat] = {}
+        self._stuck: dict[Seat, float] = {}
+        self._socket: ClientConnection | None = None
+        self._welcomed_once = False
+        self._last_error: Error | None = None
+        self._failures = 0
+        self._leaving = False
+        self._left = False
+        self._give_up_ms: float | None = None
+        self._stop = threading.Event()
+
+    def leave(self) -> None:
+        """Finish the running matches, take no more, and let `run` return. Callable from any thread."""
+        self._leaving = True
+
+    def stop(self) -> None:
+        """Let `run` return at once. Callable from any thread."""
+        self._stop.set()
+
+    def run(self) -> Played:
+        """Play until `leave`, `stop`, the limit of matches or a fault.
+
+        A connection that was welcomed once is made again for ever when it drops. Raises InputError if the
+        server cannot be reached at first, or refuses.
+        """
+        while not self._done():
+            error = self._attempt()
+            if error is not None:
+                self._check_hope(error)
+                self._pause(error)
+        return self._played
+
+    # connection -------------------------------------------------------------------------------------
+
+    def _attempt(self) -> Exception | None:
+        """Connect and play; return what went wrong with the connection, or None when all is done."""
+        with contextlib.ExitStack() as stack:
+            try:
+                socket = stack.enter_context(self._connect())
+            except (OSError, EOFError, WebSocketException) as error:
+                return error
+            try:
+                self._serve(socket)
+            except (ConnectionClosed, NoWelcomeError) as error:
+                return error
+            finally:
+                self._socket = None
+        return None
+
+    def _connect(self) -> AbstractContextManager[ClientConnection]:
+        return connect(
+            self._url,
+            additional_headers={"Authorization": f"Bearer {self._token}"} if self._token else None,
+            compression=None,
+            proxy=None if is_loopback(self.server_url) else True,
+            open_timeout=self._timing.open_ms / 1000,
+            close_timeout=2,
+            max_size=MAX_FRAME_BYTES,
+        )
+
+    def _check_hope(self, error: Exception) -> None:
+        """Raise InputError where another try is of no use."""
+        if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == POLICY_VIOLATION:
+            reason = error.rcvd.reason or "policy"
+            said = self._last_error
+            if said is None or said.code != reason:
+                said = Error(reason, f"the server closed the connection: {reason}")
+            raise RefusedError(said) from error
+        refused = isinstance(error, InvalidStatus) and error.response.status_code in REFUSED_STATUS
+        if refused or not self._welcomed_once:
+            raise InputError(
+                "no_server", expected=f"a Plyground server at {self.server_url}", got=_reason(error)
+            ) from error
+
+    def _pause(self, error: Exception) -> None:
+        """Wait before the next try: longer each time, and never quite as long as others wait."""
+        longest = min(
+            self._timing.longest_pause_ms, self._timing.first_pause_ms * 2.0 ** min(self._failures, 16)
+        )
+        self._failures += 1
+        pause_ms = longest * self._rng.uniform(0.5, 1.0)
+        self._observer.reconnecting(_reason(error), pause_ms)
+        wait(self._stop, pause_ms)
+
+    def _serve(self, socket: ClientConnection) -> None:
+        """Say hello, then take messages until the work is done."""
+        socket.send(encode(self._hello).decode())
+        welcome = self._await_welcome(socket)
+        self._welcomed_once = True
+        self._failures = 0
+        self._left = False
+        self._socket = socket
+        self._observer.connected(welcome)
+        self._forget_all_but(welcome.running)
+        while not self._done():
+            message = self._next(socket, self._timing.tick_ms)
+            if message is not None:
+                self._take(message)
+            self._tick()
+
+    def _await_welcome(self, socket: ClientConnection) -> Welcome:
+        until_ms = now_ms() + self._timing.open_ms
+        while (left_ms := until_ms - now_ms()) > 0:
+            message = self._next(socket, left_ms)
+            if isinstance(message, Error):
+                raise RefusedError(message)
+            if isinstance(message, Welcome):
+                return message
+        raise NoWelcomeError
+
+    def _next(self, socket: ClientConnection, timeout_ms: float) -> ToAgent | None:
+        """Return the next message; None if there was none in time, or one of a later protocol."""
+        try:
+            frame = socket.recv(timeout=timeout_ms / 1000)
+        except TimeoutError:
+            return None
+        try:
+            message: ToAgent = decode_to_agent(frame)
+        except msgspec.DecodeError as error:
+            self._observer.error(Error("unknown_message", f"a message this client cannot read: {error}"))
+            return None
+        return message
+
+    def _send(self, message: FromAgent) -> None:
+        """Send if connected. What is lost here is asked for again, or sent again when overdue."""
+        socket = self._socket
+        if socket is not None:
+            with contextlib.suppress(ConnectionClosed, OSError):
+                socket.send(encode(message).decode())
+
+    # messages ---------------------------------------------------------------------------------------
+
+    def _take(self, message: ToAgent) -> None:
+        match message:
+            case MatchStart():
+                self._on_match_start(message)
+            case MatchEnd():
+                self._on_match_end(message)
+            case Error():
+                self._last_error = message
+                self._observer.error(message)
+            case YourMove() | Ack() | Reject() if message.match in self._seats:
+                seat = self._seats[message.match]
+                if isinstance(message, YourMove):
+                    seat.ask(message, now_ms())
+                elif isinstance(message, Ack):
+                    seat.ack(message.ply)
+                else:
+                    seat.reject(message.ply)
+
+    def _on_match_start(self, start: MatchStart) -> None:
+        known = self._seats.get(start.match)
+        if known is not None:
+            known.resume(start)
+            return
+        self._seats[start.match] = seat = Seat(start, self._around)
+        self._observer.match_start(start)
+        seat.begin()
+
+    def _on_match_end(self, end: MatchEnd) -> None:
+        seat = self._seats.pop(end.match, None)
+        if seat is None:
+            return
+        self._close(seat, end)
+        self._observer.match_end(seat.start, end)
+        self._played.matches += 1
+        if self._limit is not None and self._played.matches >= self._limit:
+            self.leave()
+
+    def _forget_all_but(self, running: Sequence[int]) -> None:
+        """Drop matches that ended while we were away."""
+        for match in set(self._seats) - set(running):
+            seat = self._seats.pop(match)
+            self._close(seat, None)
+            self._observer.match_lost(seat.start)
+
+    def _close(self, seat: Seat, end: MatchEnd | None) -> None:
+        seat.end(end)
+        if seat.stuck:
+            self._stuck[seat] = now_ms() + seat.start.time_control.move_ms
+
+    def _fault(self, report: FaultReport) -> None:
+        self._played.faults.append(report)
+        self._observer.fault(report)
+        if self._stop_on_fault:
+            self._give_up_ms = now_ms() + self._timing.linger_ms
+            self.leave()
+
+    # time -------------------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        for seat in self._seats.values():
+            seat.tick()
+        for seat, until_ms in list(self._stuck.items()):
+            if not seat.stuck:
+                del self._stuck[seat]
+            elif now_ms() > until_ms:
+                del self._stuck[seat]
+                self._fault(seat.stuck_report())
+        if self._leaving and not self._left:
+            self._left = True
+            self._send(Leave())
+
+    def _done(self) -> bool:
+        if self._stop.is_set():
+            return True
+        if not self._leaving:
+            return False
+        waiting = [seat for seat in self._seats.values() if seat.fault is None]
+        overdue = self._give_up_ms is not None and now_ms() > self._give_up_ms
+        return not self._seats or (not waiting and overdue)
+
+
+def _client_name() -> str:
+    try:
+        return f"plyground {version('plyground')}"
+    except PackageNotFoundError:
+        return "plyground"
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words what went wrong with a connection."""
+    if isinstance(error, InvalidStatus):
+        return f"HTTP {error.response.status_code} from it"
+    if isinstance(error, ConnectionClosed):
+        return "a connection that was closed"
+    if isinstance(error, TimeoutError | NoWelcomeError):
+        return "no answer in time"
+    if isinstance(error, OSError):
+        return error.strerror or str(error) or type(error).__name__
+    return f"something else ({error})"

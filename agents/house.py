@@ -1,0 +1,123 @@
+"""The house agents' process: `python -m agents.house --server URL --ladders NAME=GAME ...`.
+
+Started by the server, which writes one line to its standard input: the token of all house agents. The end
+of that input is the end of the server, in whatever way it came, and ends this process at once.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+from agents import roster
+from agents.agent import Agent
+from agents.client import Client
+from agents.fault import FaultReport
+from agents.observer import Observer
+from agents.protocol import Error, MatchStart
+from agents.roster import HouseAgent
+from games import Game, InputError, load
+
+CONCURRENCY = 4
+"""Matches of one house agent at once."""
+
+SERVER_GONE = 0
+REFUSED = 2
+
+log = logging.getLogger("plyground.house")
+
+
+class HouseObserver(Observer):
+    """Logs faults and refusals, and nothing of the ordinary course."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def fault(self, report: FaultReport) -> None:
+        """Log the report: a fault of a house agent is ours."""
+        log.error("%s", report.text())
+
+    def error(self, error: Error) -> None:
+        """Log what the server did not like."""
+        log.warning("%s: %s", self._name, error.message)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the token, then play every house agent on every ladder it knows."""
+    parser = argparse.ArgumentParser(prog="python -m agents.house", description="Play the house agents.")
+    parser.add_argument("--server", required=True, help="the server's address")
+    parser.add_argument("--ladders", action="append", default=[], metavar="NAME=GAME", help="repeatable")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(format="house: %(message)s", level=logging.WARNING, stream=sys.stderr)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's to handle
+    ladders = _ladders(options.ladders)
+    token = sys.stdin.readline()
+    if not token.endswith("\n"):
+        _exit(SERVER_GONE)
+    thinking = threading.Semaphore(max(1, (os.cpu_count() or 1) - 1))
+    for agent in roster.load():
+        client = _client(options.server, token.strip(), agent, ladders, thinking)
+        if client is not None:
+            threading.Thread(target=_play, args=(client, agent.name), name=agent.name, daemon=True).start()
+    sys.stdin.read()
+    _exit(SERVER_GONE)
+
+
+def _ladders(texts: Sequence[str]) -> dict[str, Game]:
+    """Read `name=game_variant` for each ladder."""
+    ladders = {}
+    for text in texts:
+        name, _, variant = text.partition("=")
+        ladders[name] = load(variant or name)
+    return ladders
+
+
+def _client(
+    server: str, token: str, agent: HouseAgent, ladders: Mapping[str, Game], thinking: threading.Semaphore
+) -> Client | None:
+    """Return the agent's client; None if it plays none of the ladders' games."""
+    own = [name for name, game in ladders.items() if agent.plays(game)]
+    if not own:
+        return None
+
+    def make_agent(start: MatchStart) -> Agent:
+        return roster.build(agent, load(start.game))
+
+    return Client(
+        server,
+        agent.name,
+        own,
+        token,
+        make_agent=make_agent,
+        concurrency=CONCURRENCY,
+        fingerprint=agent.fingerprint(),
+        observer=HouseObserver(agent.name),
+        stop_on_fault=False,
+        thinking=thinking,
+    )
+
+
+def _play(client: Client, name: str) -> None:
+    """Play until the process ends. A refusal ends it: the server starts a fresh one."""
+    try:
+        client.run()
+    except InputError as error:
+        log.error("%s: %s", name, error)  # noqa: TRY400 - a sentence, not a traceback
+        _exit(REFUSED)
+
+
+def _exit(code: int) -> None:
+    """End the process at once, whatever its threads are doing."""
+    logging.shutdown()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InputError as error:
+        sys.stderr.write(f"house: {error}\n")
+        sys.exit(REFUSED)

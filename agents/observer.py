@@ -1,0 +1,32 @@
+"""What a client tells those who watch it: the command line, the house process, a test."""
+
+from agents.fault import FaultReport
+from agents.protocol import Error, MatchEnd, MatchStart, Move, Welcome
+
+
+class Observer:
+    """Is told what happens; override what you want to show. Calls may come from any thread."""
+
+    def connected(self, welcome: Welcome) -> None:
+        """Note that the server has welcomed the agent, for the first time or again."""
+
+    def reconnecting(self, why: str, pause_ms: float) -> None:
+        """Note that the connection is lost; the next try comes after the pause."""
+
+    def match_start(self, start: MatchStart) -> None:
+        """Note that a match begins."""
+
+    def moved(self, start: MatchStart, move: Move, elapsed_ms: float) -> None:
+        """Note that the agent has answered."""
+
+    def match_end(self, start: MatchStart, end: MatchEnd) -> None:
+        """Note how a match ended."""
+
+    def match_lost(self, start: MatchStart) -> None:
+        """Note that a match ended while the connection was away; the server knows how."""
+
+    def fault(self, report: FaultReport) -> None:
+        """Note a fault in the agent's code."""
+
+    def error(self, error: Error) -> None:
+        """Note an error message of the server."""

@@ -1,0 +1,285 @@
+"""Every message of wire protocol version 1. Both ends decode with these structs and nothing else.
+
+One JSON object a text frame, tagged by `type`. Times are whole milliseconds. Plies count from 0: the
+first action of a match has ply 0, in requests, replies, acknowledgements and records alike.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+VERSION = 1
+MAX_FRAME_BYTES = 65_536
+MAX_INFO_BYTES = 4_096
+
+Outcome: TypeAlias = Literal["win", "draw", "loss", "void"]
+Cause: TypeAlias = Literal[
+    "normal",
+    "rule_draw",
+    "agreement",
+    "timeout",
+    "illegal_action",
+    "crash",
+    "disconnect",
+    "no_show",
+    "resignation",
+    "adjudication",
+    "infrastructure",
+]
+
+
+class _FromClient(msgspec.Struct, tag_field="type", forbid_unknown_fields=True, frozen=True):
+    """A message that the server reads: an unknown field is an error."""
+
+
+class _FromServer(msgspec.Struct, tag_field="type", frozen=True, omit_defaults=False):
+    """A message that clients read: fields may be added in later versions."""
+
+
+# agent -> server ------------------------------------------------------------------------------------
+
+
+class Hello(_FromClient, frozen=True, tag="hello"):
+    """First message: who this is and which ladders it joins.
+
+    `fingerprint` is a hash of the agent's code; a changed one makes a new version of the agent.
+    """
+
+    protocol: int
+    agent: str
+    ladders: list[str]
+    token: str | None = None
+    concurrency: int = 1
+    fingerprint: str | None = None
+    client: str | None = None
+
+
+class Ready(_FromClient, frozen=True, tag="ready"):
+    """The agent has set itself up for the match; its clock may start."""
+
+    match: int
+
+
+class Move(_FromClient, frozen=True, tag="move"):
+    """The agent's action for a ply, in the game's notation. `info` is at most 4 KB of JSON."""
+
+    match: int
+    ply: int
+    action: str
+    info: dict[str, Any] | None = None
+
+
+class Resign(_FromClient, frozen=True, tag="resign"):
+    """Give up the match."""
+
+    match: int
+
+
+class Leave(_FromClient, frozen=True, tag="leave"):
+    """Finish running matches and take no more."""
+
+
+# server -> agent ------------------------------------------------------------------------------------
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What a connection may do: frame size, messages a second (and at once), start-up allowance."""
+
+    max_frame_bytes: int
+    max_info_bytes: int
+    messages_per_s: int
+    burst: int
+    ready_ms: int
+
+
+class Welcome(_FromServer, frozen=True, tag="welcome"):
+    """Answer to `hello`. `running` lists matches of this agent that go on now."""
+
+    protocol: int
+    agent: str
+    version: int
+    limits: Limits
+    running: list[int]
+
+
+class Player(msgspec.Struct, frozen=True):
+    """Who sits where."""
+
+    seat: int
+    agent: str
+    version: int
+
+
+class TimeControl(msgspec.Struct, frozen=True):
+    """Time for each move, of which up to `margin_ms` more still counts; `ready_ms` is for start-up."""
+
+    move_ms: int
+    bank_ms: int = 0
+    increment_ms: int = 0
+    margin_ms: int = 0
+    ready_ms: int = 0
+
+
+class MatchStart(_FromServer, frozen=True, tag="match_start"):
+    """A match begins, or goes on after a reconnection; `history` holds all actions so far."""
+
+    match: int
+    game: str
+    ladder: str
+    seat: int
+    players: list[Player]
+    time_control: TimeControl
+    position: str
+    history: list[str]
+
+
+class ClockView(msgspec.Struct, frozen=True):
+    """Time left for this move, in the bank for later ones, and added after each."""
+
+    move_ms: int
+    bank_ms: int = 0
+    increment_ms: int = 0
+
+
+class LastMove(msgspec.Struct, frozen=True):
+    """How the server measured this agent's previous move."""
+
+    elapsed_ms: int
+    refunded_ms: int
+    charged_ms: int
+
+
+class YourMove(_FromServer, frozen=True, tag="your_move"):
+    """A request for an action. The clock runs from the hand-over of this frame."""
+
+    match: int
+    ply: int
+    position: str
+    last_actions: list[str]
+    legal: list[str]
+    clock: ClockView
+    last: LastMove | None = None
+
+
+class Ack(_FromServer, frozen=True, tag="ack"):
+    """The action for this ply is recorded."""
+
+    match: int
+    ply: int
+
+
+class Reject(_FromServer, frozen=True, tag="reject"):
+    """A move that changes nothing and forfeits nothing: a wrong ply, or not this seat's turn."""
+
+    match: int
+    ply: int
+    code: str
+    message: str
+
+
+class MatchEnd(_FromServer, frozen=True, tag="match_end"):
+    """The match is over. Lists are by seat; `record` is the path of the record on the server."""
+
+    match: int
+    outcome: list[Outcome]
+    cause: list[Cause]
+    scores: list[float | None]
+    record: str
+    detail: str | None = None
+
+
+class Error(_FromServer, frozen=True, tag="error"):
+    """Something the other side sent was not usable; the connection stays open unless it says otherwise."""
+
+    code: str
+    message: str
+    expected: str | None = None
+    got: str | None = None
+    where: str | None = None
+
+
+# watching -------------------------------------------------------------------------------------------
+
+
+class Watch(_FromClient, frozen=True, tag="watch"):
+    """Follow one match, one ladder, or the front page. `since` is the last version seen."""
+
+    match: int | None = None
+    ladder: str | None = None
+    front: bool = False
+    since: int | None = None
+
+
+class Unwatch(_FromClient, frozen=True, tag="unwatch"):
+    """Stop following."""
+
+    match: int | None = None
+    ladder: str | None = None
+    front: bool = False
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """A seat as spectators see it; outcome and cause are null until the end."""
+
+    seat: int
+    agent: str
+    version: int
+    elo: float
+    provisional: bool
+    outcome: Outcome | None = None
+    cause: Cause | None = None
+    connected: bool = True
+
+
+class MatchView(msgspec.Struct, frozen=True):
+    """A match as spectators see it.
+
+    `to_move` is null when nobody is; `clock_ms` is what the seat to move had left at `at` (server's
+    UTC time in milliseconds). `action` is the last action, `moves` all of them (snapshots of one match
+    only). `board` is the game's Board as JSON. `detail` explains the end in words.
+    """
+
+    id: int
+    ladder: str
+    title: str
+    game: str
+    state: Literal["starting", "running", "finished", "void"]
+    ply: int
+    to_move: int | None
+    players: list[Seat]
+    board: dict[str, Any]
+    position: str
+    move_ms: int
+    clock_ms: int | None = None
+    at: int = 0
+    action: str | None = None
+    moves: list[str] | None = None
+    detail: str | None = None
+
+
+class Snapshot(_FromServer, frozen=True, tag="snapshot"):
+    """All there is to see on a channel (`match:12`, `ladder:connect_four`, `front`) at a version."""
+
+    channel: str
+    version: int
+    matches: list[MatchView]
+
+
+class Event(_FromServer, frozen=True, tag="event"):
+    """One change on a channel: the match it happened in, as it is now."""
+
+    channel: str
+    version: int
+    match: MatchView
+
+
+FromAgent: TypeAlias = Hello | Ready | Move | Resign | Leave
+FromSpectator: TypeAlias = Watch | Unwatch
+ToAgent: TypeAlias = Welcome | MatchStart | YourMove | Ack | Reject | MatchEnd | Error
+ToSpectator: TypeAlias = Snapshot | Event | Error
+
+decode_from_agent = msgspec.json.Decoder(FromAgent).decode
+decode_from_spectator = msgspec.json.Decoder(FromSpectator).decode
+decode_to_agent = msgspec.json.Decoder(ToAgent).decode
+decode_to_spectator = msgspec.json.Decoder(ToSpectator).decode
+encode = msgspec.json.encode

@@ -1,0 +1,335 @@
+"""Connect four on any board of at most 64 bits: k in a row wins, pieces fall to the bottom.
+
+The bitboard is John Tromp's (The Game of Connect-4, fhourstones): bit `column * (rows + 1) + height`, from
+the bottom up, with one bit above each column always empty, so that lines do not wrap into the next column.
+An action is a column counted from 0; its text counts from 1.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from games.board import Board, Cell
+from games.errors import InputError
+from games.game import Game, Option
+from games.notation import SIDES, bad_position, check_alternation, read_action, split_side
+from games.protocol import MASK, State, as_state, compiled, mix, popcount, u64, word
+
+WORD_BITS = 64
+
+
+class Features(NamedTuple):
+    """Own minus the opponent's.
+
+    `threes` and `twos` are windows of k cells that lack one (two) stones and hold no other side's stone;
+    `centre`, `inner` and `edge` are stones in the middle column or columns, between, and in the outermost.
+    """
+
+    threes: int
+    twos: int
+    centre: int
+    inner: int
+    edge: int
+
+
+@compiled
+class ConnectFour(NamedTuple):
+    """Stones as bitboards, with the board's size. Seat 0 writes x and begins."""
+
+    me: word
+    """Stones of the player to move."""
+    mask: word
+    """All stones."""
+    rows: int
+    columns: int
+    k: int
+
+    def to_move(self) -> int:
+        """Seat whose turn it is: they alternate, so the number of stones tells."""
+        return popcount(self.mask) & 1
+
+    def actions(self) -> Iterator[int]:
+        """Columns with room, from the left."""
+        if not has_line(self.me ^ self.mask, self.rows, self.k):
+            top = u64(1) << (self.rows - 1)
+            for column in range(self.columns):
+                if not self.mask & (top << column * (self.rows + 1)):
+                    yield column
+
+    def result(self, a: int) -> "ConnectFour":
+        """Drop a stone into column `a`: adding at its foot carries to the lowest empty cell."""
+        foot = u64(1) << a * (self.rows + 1)
+        return ConnectFour(
+            self.me ^ self.mask, self.mask | (self.mask + foot), self.rows, self.columns, self.k
+        )
+
+    def is_terminal(self) -> bool:
+        """Whether the last mover has a line, or the board is full."""
+        return popcount(self.mask) == self.rows * self.columns or has_line(
+            self.me ^ self.mask, self.rows, self.k
+        )
+
+    def utility(self, p: int) -> float:
+        """+1 for the side with a line, -1 for the other, 0 for a full board without."""
+        if not has_line(self.me ^ self.mask, self.rows, self.k):
+            return 0.0
+        return -1.0 if p == self.to_move() else 1.0
+
+    def features(self, p: int) -> Features:
+        """Lines that can still be filled, and stones by column, own minus the opponent's."""
+        own, other = self.me, self.me ^ self.mask
+        if p != self.to_move():
+            own, other = other, own
+        empty = full_board(self.rows, self.columns) ^ self.mask
+        my_threes, my_twos = open_windows(own, empty, self.rows, self.k)
+        their_threes, their_twos = open_windows(other, empty, self.rows, self.k)
+        middle = band(self.rows, (self.columns - 1) // 2, self.columns // 2)
+        outer = band(self.rows, 0, 0) | band(self.rows, self.columns - 1, self.columns - 1)
+        outer &= ~middle
+        between = full_board(self.rows, self.columns) & ~(middle | outer)
+        return Features(
+            my_threes - their_threes,
+            my_twos - their_twos,
+            popcount(own & middle) - popcount(other & middle),
+            popcount(own & between) - popcount(other & between),
+            popcount(own & outer) - popcount(other & outer),
+        )
+
+    def key(self) -> int:
+        """Tromp's number of the position (different for different positions of one size), mixed.
+
+        Adding the mover's stones to all stones leaves each column's height and colours readable.
+        """
+        return mix(u64(self.me + self.mask))
+
+
+def has_line(stones: word, rows: int, k: int) -> bool:
+    """Whether the stones hold k in a row, in any of the four directions."""
+    return bool(
+        run_starts(stones, 1, k)
+        or run_starts(stones, rows, k)
+        or run_starts(stones, rows + 1, k)
+        or run_starts(stones, rows + 2, k)
+    )
+
+
+def run_starts(stones: word, step: int, k: int) -> word:
+    """First cells of all runs of k stones `step` bits apart, doubling the length proven so far."""
+    length = 1
+    while length < k:
+        shift = min(length, k - length)
+        stones &= stones >> shift * step
+        length += shift
+    return stones
+
+
+def open_windows(own: word, empty: word, rows: int, k: int) -> tuple[int, int]:
+    """Count windows of k cells that hold only `own` and one (two) empty cells.
+
+    Cell by cell along each direction, for all windows at once: those lacking none, one, two so far.
+    """
+    ones = twos = 0
+    for step in (1, rows, rows + 1, rows + 2):
+        lack_none, lack_one, lack_two = u64(MASK), u64(0), u64(0)
+        mine, free = own, empty
+        for _ in range(k):
+            lack_two = lack_two & mine | lack_one & free
+            lack_one = lack_one & mine | lack_none & free
+            lack_none &= mine
+            mine >>= step
+            free >>= step
+        ones += popcount(lack_one)
+        twos += popcount(lack_two)
+    return ones, twos
+
+
+def band(rows: int, first: int, last: int) -> word:
+    """All cells of the columns from `first` to `last`."""
+    cells = u64(0)
+    for column in range(first, last + 1):
+        cells |= ((u64(1) << rows) - u64(1)) << column * (rows + 1)
+    return cells
+
+
+def full_board(rows: int, columns: int) -> word:
+    """All cells."""
+    return band(rows, 0, columns - 1)
+
+
+def start(rows: int = 6, columns: int = 7, k: int = 4) -> State:
+    """Return the empty board."""
+    return as_state(ConnectFour(u64(0), u64(0), rows, columns, k))
+
+
+def check_options(rows: int, columns: int, k: int) -> None:
+    """Refuse a board that needs more than 64 bits and a line longer than the board."""
+    if (rows + 1) * columns > WORD_BITS:
+        raise InputError(
+            "bad_option",
+            expected=f"(rows + 1) * columns at most {WORD_BITS}",
+            got=f"rows={rows}, columns={columns}: {(rows + 1) * columns}",
+            where="connect_four",
+        )
+    if k > max(rows, columns):
+        raise InputError(
+            "bad_option",
+            expected=f"k at most {max(rows, columns)}, the longer side of the board",
+            got=str(k),
+            where="connect_four",
+        )
+
+
+def _actions_by_text(state: ConnectFour) -> Iterator[tuple[str, int]]:
+    return ((format_action(state, column), column) for column in state.actions())
+
+
+def parse_action(state: ConnectFour, text: str) -> int:
+    """Read a column, "1" for the leftmost."""
+    return read_action(text, _actions_by_text(state), f"connect_four ({format_position(state)})")
+
+
+def format_action(_state: ConnectFour, action: int) -> str:
+    """Write a column, counted from 1."""
+    return str(action + 1)
+
+
+def format_position(state: ConnectFour) -> str:
+    """Write the rows from the top, `/` between them, a blank, and who moves."""
+    seats = _stones(state)
+    lines = (
+        "".join(
+            SIDES[seats[row, column]] if (row, column) in seats else "." for column in range(state.columns)
+        )
+        for row in range(state.rows)
+    )
+    return f"{'/'.join(lines)} {SIDES[state.to_move()]}"
+
+
+def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> State:
+    """Read a position text. Raises InputError where no game can reach it.
+
+    Checked are size, letters, gravity, numbers of stones, who moves, and that some last move can have led
+    here from an unfinished game; whether the stones below can have come in turn is not.
+    """
+    grid, to_move = split_side(text, "connect_four")
+    cells = _read_grid(grid, rows, columns)
+    check_alternation(grid.count("x"), grid.count("o"), to_move, "connect_four")
+    bits = {"x": u64(0), "o": u64(0)}
+    for (row, column), letter in cells.items():
+        bits[letter] |= u64(1) << _bit(row, column, rows)
+    state = ConnectFour(bits[SIDES[to_move]], bits["x"] | bits["o"], rows, columns, k)
+    if has_line(state.me, rows, k):
+        raise bad_position(
+            f"{SIDES[to_move]} to move without a line (the game would be over before)",
+            f"a line of {SIDES[to_move]}",
+            "connect_four",
+        )
+    if state.mask and not _has_last_move(state):
+        raise bad_position(
+            f"a topmost {SIDES[1 - to_move]} that was the last move of an unfinished game",
+            "none",
+            "connect_four",
+        )
+    return as_state(state)
+
+
+def _read_grid(grid: str, rows: int, columns: int) -> dict[Cell, str]:
+    """Letter in each filled cell. Raises InputError for a wrong size, a wrong letter, a floating stone."""
+    lines = grid.split("/")
+    if len(lines) != rows:
+        raise bad_position(f"{rows} rows joined by /", str(len(lines)), "connect_four")
+    cells: dict[Cell, str] = {}
+    for row, line in reversed(list(enumerate(lines))):
+        if len(line) != columns:
+            raise bad_position(f"{columns} columns in row {row + 1}", str(len(line)), "connect_four")
+        for column, letter in enumerate(line):
+            if letter not in "xo.":
+                raise bad_position(
+                    "x, o or .", f"{letter!r} in row {row + 1} column {column + 1}", "connect_four"
+                )
+            if letter == ".":
+                continue
+            if row + 1 < rows and (row + 1, column) not in cells:
+                raise bad_position(
+                    "stones that rest on others",
+                    f"{letter} above an empty cell in row {row + 1} column {column + 1}",
+                    "connect_four",
+                )
+            cells[row, column] = letter
+    return cells
+
+
+def _has_last_move(state: ConnectFour) -> bool:
+    """Whether taking back some topmost stone of the last mover leaves them without a line."""
+    last_mover = state.me ^ state.mask
+    for column in range(state.columns):
+        height = popcount(state.mask & band(state.rows, column, column))
+        top = u64(1) << column * (state.rows + 1) + max(height - 1, 0)
+        if last_mover & top and not has_line(last_mover ^ top, state.rows, state.k):
+            return True
+    return False
+
+
+def board(state: ConnectFour, last: int | None) -> Board:
+    """Return the board as data: an upright frame, columns labelled by their actions."""
+    heights = [popcount(state.mask & band(state.rows, column, column)) for column in range(state.columns)]
+    return Board(
+        rows=state.rows,
+        columns=state.columns,
+        pieces=_stones(state),
+        style="frame",
+        last=() if last is None else ((state.rows - heights[last], last),),
+        line=_winning_cells(state),
+        column_labels=tuple(str(column + 1) for column in range(state.columns)),
+        targets={
+            text: (state.rows - 1 - heights[column], column) for text, column in _actions_by_text(state)
+        },
+    )
+
+
+def _bit(row: int, column: int, rows: int) -> int:
+    return column * (rows + 1) + rows - 1 - row
+
+
+def _cells(state: ConnectFour, stones: word) -> tuple[Cell, ...]:
+    return tuple(
+        (row, column)
+        for row in range(state.rows)
+        for column in range(state.columns)
+        if stones >> _bit(row, column, state.rows) & 1
+    )
+
+
+def _stones(state: ConnectFour) -> dict[Cell, int]:
+    """Seat of the stone in each filled cell."""
+    mover = state.to_move()
+    mine = set(_cells(state, state.me))
+    return {cell: mover if cell in mine else 1 - mover for cell in _cells(state, state.mask)}
+
+
+def _winning_cells(state: ConnectFour) -> tuple[Cell, ...]:
+    winner = state.me ^ state.mask
+    line = 0
+    for step in (1, state.rows, state.rows + 1, state.rows + 2):
+        starts = run_starts(winner, step, state.k)
+        for i in range(state.k):
+            line |= starts << i * step
+    return _cells(state, line)
+
+
+GAME = Game(
+    name="connect_four",
+    title="Connect four",
+    start=start,
+    read_position=parse_position,
+    format_position=format_position,
+    parse_action=parse_action,
+    format_action=format_action,
+    board=board,
+    feature_names=Features._fields,
+    options={  # at most 9: an action stays one digit, and no shift of a bitboard reaches 64 bits
+        "rows": Option(6, 2, 9, "cells in a column"),
+        "columns": Option(7, 2, 9, "cells in a row"),
+        "k": Option(4, 2, 9, "stones in a line that win"),
+    },
+    check_options=check_options,
+)

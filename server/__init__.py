@@ -1,0 +1,1 @@
+"""The tournament server: a pure core and the shell around it."""

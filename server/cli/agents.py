@@ -1,0 +1,41 @@
+"""`plyground agents`."""
+
+import click
+
+import games
+from agents import roster
+from server.cli.terminal import json_option, write_json, write_table
+
+
+@click.command()
+@click.option("--game", help="Only those that play this game.")
+@json_option
+def command(game: str | None, *, as_json: bool) -> None:
+    """List the house agents.
+
+    Those that play no ladder are known to `plyground play` alone.
+    """
+    chosen = games.load(game) if game else None
+    found = [agent for agent in roster.entries() if chosen is None or agent.plays(chosen)]
+    if as_json:
+        write_json([_as_data(agent) for agent in found])
+        return
+    write_table(
+        ("name", "game", "algorithm", "on ladders", "what it is"),
+        ((agent.name, _games(agent), agent.algorithm, not agent.extra, agent.about) for agent in found),
+    )
+
+
+def _games(agent: roster.HouseAgent) -> str:
+    """Name the games that an agent plays."""
+    return "any" if roster.ANY in agent.settings else ", ".join(agent.settings)
+
+
+def _as_data(agent: roster.HouseAgent) -> dict[str, object]:
+    return {
+        "name": agent.name,
+        "game": _games(agent),
+        "algorithm": agent.algorithm,
+        "on_ladders": not agent.extra,
+        "about": agent.about,
+    }

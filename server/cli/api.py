@@ -1,0 +1,145 @@
+"""HTTP to a Plyground server: JSON in and out, every failure one InputError."""
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from http.client import HTTPException
+from typing import Any
+
+import click
+
+from agents.address import http_url, is_loopback
+from games.errors import InputError
+
+DEFAULT_SERVER = "http://127.0.0.1:8080"
+TIMEOUT_S = 10.0
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_PAGES = 1_000
+
+
+def server_url(text: str) -> str:
+    """Check a server's address, http:// if it does not say; return it without a trailing slash."""
+    text = text.strip()
+    return http_url(text if "://" in text else f"http://{text}")
+
+
+server_option = click.option(
+    "--server",
+    envvar="PLYGROUND_SERVER",
+    default=DEFAULT_SERVER,
+    show_default=True,
+    callback=lambda _ctx, _param, value: server_url(value),
+    help="Address of the server; PLYGROUND_SERVER sets it too.",
+)
+
+
+class RefusalError(InputError):
+    """A server's refusal, in its own words."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(code, expected="", got=sentence)
+
+    def _sentence(self) -> str:
+        return self.got
+
+
+def dead_server(server: str, reason: object) -> InputError:
+    """Return the error for a server that does not answer."""
+    return InputError(
+        "no_server",
+        expected=f"a Plyground server at {server}",
+        got=f"{_reason(reason)}; start one with `make serve` or give --server",
+    )
+
+
+def get(server: str, path: str, **query: str | int | None) -> Any:
+    """GET `/api/v1/{path}` and return the JSON answer. Raises InputError whatever goes wrong."""
+    given = urllib.parse.urlencode({key: value for key, value in query.items() if value is not None})
+    url = f"{server}/api/v1/{path}" + (f"?{given}" if given else "")
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - checked
+    try:
+        with _opener(server).open(request, timeout=TIMEOUT_S) as answer:
+            body = answer.read(MAX_ANSWER_BYTES)
+    except urllib.error.HTTPError as error:
+        raise _problem(server, error) from None
+    except urllib.error.URLError as error:
+        raise dead_server(server, error.reason) from None
+    except (OSError, HTTPException) as error:
+        raise dead_server(server, error) from None
+    return _decoded(server, body)
+
+
+def items(server: str, path: str, **query: str | int | None) -> list[dict[str, Any]]:
+    """Return all items of a list, page by page."""
+    found: list[dict[str, Any]] = []
+    cursor = None
+    for _ in range(MAX_PAGES):
+        page = get(server, path, cursor=cursor, **query)
+        listed = page.get("items") if isinstance(page, dict) else None
+        if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+            raise _stranger(server, "an answer without items")
+        found += listed
+        cursor = page.get("next")
+        if cursor is None:
+            break
+    return found
+
+
+def check_ladders(server: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the server's ladders by name. Raises InputError unless all of `names` are among them."""
+    ladders = {str(ladder.get("name")): ladder for ladder in items(server, "ladders")}
+    for name in names:
+        if name not in ladders:
+            raise InputError(
+                "unknown_ladder", expected=f"a ladder of {server}", got=repr(name), available=ladders
+            )
+    return ladders
+
+
+def quoted(part: str) -> str:
+    """Quote one part of a path."""
+    return urllib.parse.quote(part, safe="")
+
+
+def _opener(server: str) -> urllib.request.OpenerDirector:
+    """Return an opener that goes to this machine directly, whatever proxy the environment names."""
+    if is_loopback(server):
+        return urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener()
+
+
+def _reason(reason: object) -> str:
+    """Name a network failure in a few plain words."""
+    if isinstance(reason, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(reason, TimeoutError):
+        return "no answer in time"
+    if isinstance(reason, OSError) and reason.strerror:
+        return reason.strerror[:1].lower() + reason.strerror[1:]
+    return str(reason) or type(reason).__name__
+
+
+def _decoded(server: str, body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise _stranger(server, "an answer that is no JSON") from None
+
+
+def _stranger(server: str, got: str) -> InputError:
+    return InputError("no_plyground", expected=f"a Plyground server at {server}", got=got)
+
+
+def _problem(server: str, error: urllib.error.HTTPError) -> InputError:
+    """Turn a problem+json answer into the sentence that it holds."""
+    try:
+        problem = json.loads(error.read(MAX_ANSWER_BYTES))
+    except (ValueError, RecursionError, OSError, HTTPException):
+        problem = None
+    if not isinstance(problem, dict) or not isinstance(problem.get("code"), str):
+        return _stranger(server, f"status {error.code}")
+    return RefusalError(
+        problem["code"], str(problem.get("detail") or problem.get("title") or problem["code"])
+    )

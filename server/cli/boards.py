@@ -1,0 +1,59 @@
+"""Boards in the terminal: from the wire's JSON, and drawn in two colours where there are colours."""
+
+from typing import Any
+
+import msgspec
+from rich.text import Text
+
+from games.board import Board
+from games.errors import InputError
+from server.cli.terminal import clean_lines
+
+MARKS = "xo■▲"
+STYLES = ("bold red", "bold yellow", "bold cyan", "bold magenta")
+MAX_SIDE = 64
+
+
+class _Wire(msgspec.Struct):
+    """The part of a Board's JSON that a terminal shows."""
+
+    rows: int
+    columns: int
+    pieces: list[tuple[int, int, int]]
+    last: list[tuple[int, int]] = []
+    column_labels: list[str] = []
+    row_labels: list[str] = []
+
+
+def from_json(data: dict[str, Any]) -> Board:
+    """Read a board as a server sends it. Raises InputError for one that cannot be drawn."""
+    try:
+        wire = msgspec.convert(data, _Wire)
+    except msgspec.ValidationError as error:
+        raise InputError("bad_board", expected="a board", got=str(error)) from None
+    labels = len(wire.row_labels) in (0, wire.rows) and len(wire.column_labels) in (0, wire.columns)
+    sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
+    if not labels or not sides or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
+        raise InputError("bad_board", expected="a board", got="one that cannot be drawn")
+    return Board(
+        wire.rows,
+        wire.columns,
+        {(row, column): seat for row, column, seat in wire.pieces},
+        "lines",
+        last=tuple(wire.last),
+        column_labels=tuple(wire.column_labels),
+        row_labels=tuple(wire.row_labels),
+    )
+
+
+def drawn(board: Board) -> Text:
+    """Draw a board, each seat's marks in its colour."""
+    text = Text(clean_lines(board.to_text(MARKS)))
+    for mark, style in zip(MARKS, STYLES, strict=True):
+        text.highlight_regex(rf"(?<=[ \[]){mark}(?=[ \]])", style)
+    return text
+
+
+def mark(seat: int) -> Text:
+    """Return a seat's mark in its colour."""
+    return Text(MARKS[seat % len(MARKS)], STYLES[seat % len(STYLES)])

@@ -1,0 +1,52 @@
+"""`plyground games`."""
+
+import click
+
+import games
+from server.cli.terminal import json_option, write_json, write_table
+
+
+@click.command()
+@json_option
+def command(*, as_json: bool) -> None:
+    """List the games and their options."""
+    found = [games.load(name) for name in games.names()]
+    if as_json:
+        write_json([_as_data(game) for game in found])
+        return
+    write_table(
+        ("game", "title", "players", "options"),
+        ((game.name, game.title, game.players, _options(game)) for game in found),
+    )
+
+
+def _options(game: games.Game) -> str:
+    """Say each option with its default and range."""
+    return ", ".join(
+        f"{key}={option.default} ({option.low} to {option.high})" for key, option in game.options.items()
+    )
+
+
+def _as_data(game: games.Game) -> dict[str, object]:
+    """Return what the server's API tells of a game."""
+    options = [
+        {
+            "name": name,
+            "default": option.default,
+            "low": option.low,
+            "high": option.high,
+            "meaning": option.meaning,
+        }
+        for name, option in game.options.items()
+    ]
+    return {
+        "name": game.name,
+        "title": game.title,
+        "players": game.players,
+        "zero_sum": game.zero_sum,
+        "chance": game.has_chance,
+        "hidden": game.hidden,
+        "options": options,
+        "features": list(game.feature_names),
+        "initial_position": games.Position.start(game).text(),
+    }

@@ -1,0 +1,76 @@
+"""A person who plays in the terminal."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from agents.agent import Agent, Resigned
+from agents.clock import Clock
+from agents.local import PlayedMove
+from agents.protocol import MatchStart
+from games import Game, InputError, Position, State
+from server.cli import boards
+from server.cli.terminal import clean
+
+QUIT = "q"
+
+
+class Person(Agent):
+    """Asks for each move until a legal one is typed. `q` resigns, and so does the end of input."""
+
+    def __init__(self, game: Game, out: Console) -> None:
+        self._game = game
+        self._out = out
+        self._seat = 0
+
+    def match_start(self, start: MatchStart) -> None:
+        """Learn the seat."""
+        self._seat = start.seat
+
+    def choose(self, state: State, clock: Clock) -> int:  # noqa: ARG002 - nobody is timed here
+        """Ask for a move."""
+        legal = [self._game.format_action(state, action) for action in state.actions()]
+        while True:
+            self._ask(legal)
+            line = sys.stdin.readline()
+            answer = line.strip()
+            if not line or answer == QUIT:
+                self._out.print()
+                raise Resigned
+            try:
+                return self._game.parse_action(state, answer)
+            except InputError as error:
+                self._out.print(Text(clean(f"{error}; or {QUIT} to resign")))
+
+    def _ask(self, legal: Sequence[str]) -> None:
+        question = Text.assemble(
+            boards.mark(self._seat), f" to move ({' '.join(legal)}, or {QUIT} to resign): "
+        )
+        self._out.print(question, end="")
+        self._out.file.flush()
+
+
+class Viewer:
+    """Draws a match for the person in it; `labels` by seat."""
+
+    def __init__(self, out: Console, labels: Sequence[str]) -> None:
+        self._out = out
+        self._labels = labels
+
+    def start(self, position: Position) -> None:
+        """Say who plays which mark, and draw the first board."""
+        players = [
+            Text.assemble(boards.mark(seat), f" {clean(label)}") for seat, label in enumerate(self._labels)
+        ]
+        self._out.print(Text("   ").join(players))
+        self._out.print(boards.drawn(position.board()), end="\n\n")
+
+    def moved(self, position: Position, move: PlayedMove) -> None:
+        """Draw the board after a move."""
+        said = Text.assemble(
+            boards.mark(move.seat), clean(f" {self._labels[move.seat]} played {move.action}")
+        )
+        self._out.print(said)
+        self._out.print(boards.drawn(position.board()), end="\n\n")

@@ -1,0 +1,182 @@
+"""`plyground play`."""
+
+import contextlib
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import games
+from agents import roster, student
+from agents.agent import Agent
+from agents.local import LocalResult, play_match, seatings
+from agents.protocol import TimeControl
+from games import Game, InputError, Position
+from server.cli.person import Person, Viewer
+from server.cli.tally import Tally, sentence
+from server.cli.terminal import clean, clean_lines, console, json_option, write_json
+
+ME = "me"
+MOVE_MS = 5_000
+MARGIN_MS = 200
+READY_MS = 10_000
+LINES = 10
+"""About how many lines tell of the progress where there is no terminal to draw a bar on."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One who plays: `name` as it was given, `label` different for each; `make(seed)` gives an agent."""
+
+    name: str
+    label: str
+    make: Callable[[int], Agent]
+
+
+@dataclass(frozen=True)
+class Series:
+    """What every match of a series has in common. Without a time control nothing is timed."""
+
+    start: Position
+    time_control: TimeControl | None
+    contestants: tuple[Contestant, ...]
+    out: Console
+
+    def play(self, seating: Sequence[int], seeds: Sequence[int]) -> LocalResult:
+        """Play one match; drawn on `out` where a person takes part."""
+        seated = [self.contestants[player] for player in seating]
+        viewer = Viewer(self.out, [one.label for one in seated]) if self.time_control is None else None
+        if viewer is not None:
+            viewer.start(self.start)
+        return play_match(
+            self.start.game,
+            [one.make(seed) for one, seed in zip(seated, seeds, strict=True)],
+            self.time_control,
+            self.start.actions,
+            names=[one.name for one in seated],
+            on_move=viewer.moved if viewer else None,
+        )
+
+
+@click.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--game", default="connect_four", show_default=True, help="A game, or name(option=value,...).")
+@click.option("--games", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many.")
+@click.option("--seed", type=int, help="Makes agents draw the same lots again.")
+@click.option(
+    "--move-ms", type=click.IntRange(min=1), help=f"Time for a move, in ms; {MOVE_MS} if not given."
+)
+@click.option(
+    "--moves", default="", metavar="TEXT", help='Moves that every game starts with, such as "4 4 3".'
+)
+@json_option
+def command(
+    first: str,
+    second: str,
+    game: str,
+    count: int,
+    seed: int | None,
+    move_ms: int | None,
+    moves: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Play games between agents, or against one, without a server.
+
+    A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, or `me`. They
+    swap seats after every game. With `me` nothing is timed.
+    """
+    start = Position.start(games.load(game), moves=moves.split())
+    out = console(stderr=as_json)
+    contestants = _labelled([_contestant(name, start.game, out) for name in (first, second)])
+    control = _time_control(move_ms, timed=ME not in (first, second))
+    series = Series(start, control, contestants, out)
+    tally = Tally([one.label for one in contestants])
+    _play_all(series, count, seed, tally)
+    if as_json:
+        write_json({"game": start.game.variant, "games": count, **tally.to_json()})
+    else:
+        tally.write()
+
+
+def _time_control(move_ms: int | None, *, timed: bool) -> TimeControl | None:
+    if timed:
+        return TimeControl(move_ms or MOVE_MS, margin_ms=MARGIN_MS, ready_ms=READY_MS)
+    if move_ms is not None:
+        raise InputError("timed_person", expected="--move-ms between agents alone", got=f"it with {ME}")
+    return None
+
+
+def _contestant(name: str, game: Game, out: Console) -> Contestant:
+    """Find who is meant. Raises InputError if nobody is."""
+    if name == ME:
+        return Contestant(name, name, lambda _seed: Person(game, out))
+    known = roster.names(game)
+    if name in known:
+        return Contestant(name, name, lambda seed: roster.make(name, game, seed))
+    if name.endswith(".py") or Path(name).exists() or len(Path(name).parts) > 1:
+        loaded = student.load(name)
+        return Contestant(name, name, lambda _seed: loaded.make())
+    raise InputError(
+        "unknown_agent", expected="an agent", got=repr(name), available=[*known, ME, "a .py file"]
+    )
+
+
+def _labelled(contestants: list[Contestant]) -> tuple[Contestant, ...]:
+    """Return them with a number added to names that occur twice."""
+    names = [one.name for one in contestants]
+    return tuple(
+        Contestant(one.name, f"{one.name} #{number}" if names.count(one.name) > 1 else one.name, one.make)
+        for number, one in enumerate(contestants, start=1)
+    )
+
+
+def _play_all(series: Series, count: int, seed: int | None, tally: Tally) -> None:
+    """Play the series. What agents print goes to stderr, so that stdout holds the result alone."""
+    draw = random.Random(seed)
+    if seed is not None:
+        random.seed(seed)  # for agents' files that use the module's own generator
+    reported: set[str] = set()
+    with _progress(series, count) as tell, contextlib.redirect_stdout(sys.stderr):
+        for seating in seatings(len(series.contestants), count):
+            result = series.play(seating, [draw.getrandbits(62) for _ in seating])
+            tally.add(seating, result)
+            if result.fault is not None and result.fault.agent not in reported:
+                reported.add(result.fault.agent)
+                click.echo(clean_lines(result.fault.text()) + "\n", err=True)
+            tell(sentence([series.contestants[player].label for player in seating], result))
+
+
+@contextlib.contextmanager
+def _progress(series: Series, count: int) -> Iterator[Callable[[str], None]]:
+    """Give a function to call with a word on each match played."""
+    screen = console(stderr=True)
+    if series.time_control is None:
+        yield lambda said: series.out.print(clean(said), end="\n\n")
+    elif screen.is_terminal:
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        words = TextColumn("{task.description}", markup=False)
+        with Progress(*columns, words, console=screen, transient=True, redirect_stdout=False) as bar:
+            task = bar.add_task("", total=count)
+            yield lambda said: bar.update(task, advance=1, description=clean(said))
+    else:
+        yield _lines(count)
+
+
+def _lines(count: int) -> Callable[[str], None]:
+    """Tell of the progress in about LINES lines on stderr."""
+    played = 0
+
+    def tell(said: str) -> None:
+        nonlocal played
+        played += 1
+        if played == count or played % max(1, count // LINES) == 0:
+            click.echo(clean(f"game {played} of {count}: {said}"), err=True)
+
+    return tell

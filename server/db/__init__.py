@@ -1,0 +1,1 @@
+"""The database: one writer thread, short reads, SQL written with SQLAlchemy Core. See `engine.Database`."""

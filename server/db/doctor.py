@@ -1,0 +1,224 @@
+"""What must be true of the data at any moment, whatever was killed when."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy.exc import DatabaseError
+
+from server.core import elo
+from server.core.outcome import Cause
+from server.db.schema import ladders, matches, moves, ratings, results, seats
+
+TOLERANCE = 1e-6
+"""Elo points by which a rating may differ from its recomputation."""
+
+_SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+_RATED_CAUSES = frozenset(Cause) - {Cause.INFRASTRUCTURE}
+
+Findings: TypeAlias = Iterator["Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A broken invariant: a stable code, and where it is broken in a sentence for people."""
+
+    code: str
+    message: str
+
+
+def check(conn: Connection, *, server_running: bool = False) -> list[Finding]:
+    """Return every broken invariant; an empty list means that all is well.
+
+    While a server runs, matches may be in play. The tables must be those of this code (`upgrade.check`).
+    """
+    found = list(_file_is_sound(conn))
+    if any(finding.code == "corrupt" for finding in found):
+        return found  # nothing else that it says can be trusted
+    for invariant in INVARIANTS:
+        found.extend(invariant(conn))
+    if not server_running:
+        found.extend(_nothing_in_play(conn))
+    return found
+
+
+def _file_is_sound(conn: Connection) -> Findings:
+    """Ask SQLite for damage and broken references; PostgreSQL guards against both by itself."""
+    if conn.dialect.name != "sqlite":
+        return
+    try:
+        for (message,) in conn.exec_driver_sql("PRAGMA quick_check").all():
+            if message != "ok":
+                yield _corrupt(message)
+        for table, row, parent, _ in conn.exec_driver_sql("PRAGMA foreign_key_check").all():
+            yield Finding("orphan", f"{table} row {row} refers to a row of {parent} that is not there")
+    except DatabaseError as error:
+        yield _corrupt(error.orig)
+
+
+def _corrupt(message: object) -> Finding:
+    return Finding("corrupt", f"the database file is damaged: {' '.join(str(message).split())}")
+
+
+def _one_result_each(conn: Connection) -> Findings:
+    """Check that a finished match has one result and every other match none."""
+    count = func.count(results.c.seq)
+    query = (
+        select(matches.c.id, matches.c.state, count.label("results"))
+        .outerjoin(results, results.c.match_id == matches.c.id)
+        .group_by(matches.c.id, matches.c.state)
+        .having(
+            (count != 1) & (matches.c.state == "finished") | (count != 0) & (matches.c.state != "finished")
+        )
+        .order_by(matches.c.id)
+    )
+    for row in conn.execute(query):
+        code = (
+            "result_stray"
+            if row.state != "finished"
+            else "result_doubled"
+            if row.results
+            else "result_missing"
+        )
+        yield Finding(code, f"match {row.id} is {row.state} and has {row.results} results")
+    elsewhere = (
+        select(matches.c.id)
+        .join(results, results.c.match_id == matches.c.id)
+        .where(results.c.ladder_id != matches.c.ladder_id)
+    )
+    for match_id in conn.execute(elsewhere).scalars():
+        yield Finding("result_ladder", f"the result of match {match_id} is on another ladder")
+
+
+def _seats_are_whole(conn: Connection) -> Findings:
+    """Check seats, outcomes and causes: rated ones if finished, void ones if void, else none."""
+    query = select(matches.c.id, matches.c.state, seats).outerjoin(seats, seats.c.match_id == matches.c.id)
+    for match_id, rows in _grouped(conn, query.order_by(matches.c.id, seats.c.seat)):
+        state = rows[0].state
+        if len(rows) < 2 or [row.seat for row in rows] != list(range(len(rows))):
+            yield Finding("seats", f"match {match_id} has the seats {[row.seat for row in rows]}")
+        elif state == "finished":
+            yield from _finished_seats(match_id, rows)
+        elif any(row.elo_after is not None or row.elo_before is not None for row in rows):
+            yield Finding("rated", f"match {match_id} is {state}, yet a seat has a new rating")
+        elif {row.outcome for row in rows} != ({"void"} if state == "void" else {None}):
+            yield Finding(
+                "outcome", f"match {match_id} is {state}, with outcomes {[row.outcome for row in rows]}"
+            )
+        elif any((row.cause is None) == (state == "void") for row in rows):
+            yield Finding("cause", f"match {match_id} is {state}, with causes {[row.cause for row in rows]}")
+
+
+def _finished_seats(match_id: int, rows: list[Row[Any]]) -> Findings:
+    outcomes = [row.outcome for row in rows]
+    wins, draws, losses = (outcomes.count(outcome) for outcome in ("win", "draw", "loss"))
+    won = wins and losses and not draws
+    drawn = draws > 1 and not wins
+    if wins + draws + losses != len(rows) or not (won or drawn):
+        yield Finding("outcome", f"match {match_id} is finished, with outcomes {outcomes}")
+    causes = [row.cause for row in rows]
+    if any(cause not in _RATED_CAUSES for cause in causes):
+        yield Finding("cause", f"match {match_id} is finished, with causes {causes}")
+
+
+def _moves_are_whole(conn: Connection) -> Findings:
+    """Check that plies count from 0 without a gap, and that the match knows how many there are."""
+    rows, first, last = func.count(moves.c.ply), func.min(moves.c.ply), func.max(moves.c.ply)
+    query = (
+        select(matches.c.id, matches.c.moves, rows.label("rows"), first.label("first"), last.label("last"))
+        .outerjoin(moves, moves.c.match_id == matches.c.id)
+        .group_by(matches.c.id, matches.c.moves)
+        .having(or_(rows != matches.c.moves, last != rows - 1, first != 0))
+        .order_by(matches.c.id)
+    )
+    for row in conn.execute(query):
+        if row.rows != row.moves:
+            yield Finding("moves", f"match {row.id} counts {row.moves} moves and has {row.rows}")
+        if row.rows and (row.first != 0 or row.last != row.rows - 1):
+            yield Finding(
+                "plies", f"match {row.id} has {row.rows} moves with plies from {row.first} to {row.last}"
+            )
+
+
+def _ratings_follow_results(conn: Connection) -> Findings:
+    """Check that ratings and counters are what the results, rated anew in their order, give."""
+    for ladder in conn.execute(select(ladders.c.id, ladders.c.name)).all():
+        stored = conn.execute(select(ratings).where(ratings.c.ladder_id == ladder.id)).all()
+        entries = {row.version_id: elo.Entry(row.start_elo, 0) for row in stored}
+        record: Counter[tuple[int, str]] = Counter()
+        yield from _rate_anew(conn, ladder, entries, record)
+        for row in stored:
+            entry = entries[row.version_id]
+            where = f"version {row.version_id} on {ladder.name}"
+            if abs(row.elo - entry.elo) > TOLERANCE:
+                yield Finding("rating", f"{where} is rated {row.elo:.6f}, its results give {entry.elo:.6f}")
+            counted = (row.games, row.wins, row.draws, row.losses)
+            given = tuple(record[row.version_id, outcome] for outcome in ("win", "draw", "loss"))
+            if counted != (sum(given), *given):
+                yield Finding(
+                    "counters", f"{where} counts {counted}, its results give {(sum(given), *given)}"
+                )
+
+
+def _rate_anew(
+    conn: Connection, ladder: Row[Any, Any], entries: dict[int, elo.Entry], record: Counter[tuple[int, str]]
+) -> Findings:
+    """Fold a ladder's results into `entries` and `record` as `elo.recompute` does, looking at every step.
+
+    Of the seats with a wrong rating only the first is reported: those after it are wrong because of it.
+    """
+    told = False
+    query = (
+        select(results.c.match_id, results.c.seq, seats)
+        .join(seats, seats.c.match_id == results.c.match_id)
+        .where(results.c.ladder_id == ladder.id)
+        .order_by(results.c.seq, seats.c.seat)
+    )
+    for match_id, rows in _grouped(conn, query):
+        missing = [row.version_id for row in rows if row.version_id not in entries]
+        if missing:
+            yield Finding("unrated", f"match {match_id}: versions {missing} have no rating on {ladder.name}")
+        outcomes = [row.outcome for row in rows]
+        if missing or len(rows) < 2 or not set(outcomes) <= set(_SCORES):
+            continue
+        before = [entries[row.version_id] for row in rows]
+        after = elo.update(before, [_SCORES[outcome] for outcome in outcomes])
+        for row, old, new in zip(rows, before, after, strict=True):
+            entries[row.version_id] = elo.Entry(new, old.games + 1)
+            record[row.version_id, row.outcome] += 1
+            if not told and not (_near(row.elo_before, old.elo) and _near(row.elo_after, new)):
+                told = True
+                shown = f"{row.elo_before} -> {row.elo_after}"
+                yield Finding(
+                    "seat_elo",
+                    f"match {match_id}, seat {row.seat} says {shown}, results give {old.elo} -> {new}",
+                )
+
+
+def _nothing_in_play(conn: Connection) -> Findings:
+    """Check that no match is being played. The start of a server voids what a killed one left."""
+    query = select(matches.c.id, matches.c.state).where(matches.c.state.in_(("starting", "running")))
+    for row in conn.execute(query.order_by(matches.c.id)):
+        yield Finding("in_play", f"match {row.id} is {row.state}, and no server runs")
+
+
+INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
+    _one_result_each,
+    _seats_are_whole,
+    _moves_are_whole,
+    _ratings_follow_results,
+)
+
+
+def _grouped(conn: Connection, query: Select[Any]) -> Iterator[tuple[int, list[Row[Any]]]]:
+    """Stream rows that are ordered by match, those of one match at a time."""
+    rows = conn.execute(query.execution_options(yield_per=1000))
+    for match_id, group in groupby(rows, key=lambda row: row[0]):
+        yield match_id, list(group)
+
+
+def _near(stored: float | None, given: float) -> bool:
+    return stored is not None and abs(stored - given) <= TOLERANCE

@@ -1,0 +1,220 @@
+"""Opening a database, reading from it and writing to it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from games.errors import InputError
+from server.db import upgrade
+from server.db.writer import Writer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+READERS = 4
+"""Threads that read; more would only wait for Python."""
+
+BUSY_S = 10
+"""How long to wait for a lock that another process holds, or for PostgreSQL to answer."""
+
+CLAIM_KEY = 0x506C7A
+"""Key of the advisory lock that a server holds on its PostgreSQL database; migrations have another."""
+
+CLAIM_S = 2.0
+"""PostgreSQL takes a moment to see that a killed server is gone."""
+
+_KINDS = ("sqlite:///path/to/file.db", "postgresql://user:password@host/database")
+_DRIVERS = {"sqlite", "postgres", "postgresql", "postgresql+psycopg"}
+
+
+class Database:
+    """A SQLite file or a PostgreSQL database: one writer thread, and a few that read consistent snapshots."""
+
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self._writing = _engine(url)
+        self._reading = _engine(url, reading=True)
+        self._claiming = _engine(url)
+        self._claim: Connection | None = None
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="plyground-reader")
+        self._writer = Writer(self._writing)
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True) -> "Database":
+        """Open a database; a missing folder or SQLite file is made if `create` says so.
+
+        Raises InputError in one sentence if it cannot be used. Its tables may not be there yet: `migrate`.
+        """
+        parsed = _parse(url)
+        if parsed.drivername == "sqlite":
+            _make_folder(parsed, create=create)
+        database = cls(parsed)
+        try:
+            with database._writing.begin() as conn:  # reads the file's header, and takes the lock to write
+                conn.execute(text("SELECT 1"))
+        except (SQLAlchemyError, UnicodeError) as error:
+            database.close()
+            raise _unusable(parsed, error) from error
+        return database
+
+    def claim(self, patience_s: float = CLAIM_S) -> None:
+        """Become the one server of a PostgreSQL database until it is closed.
+
+        Raises InputError if another server runs on it: each would take the other's matches for dead. (A
+        SQLite file is guarded by the lock on its folder.)
+        """
+        if self.url.get_backend_name() != "postgresql":
+            return
+        until = time.monotonic() + patience_s
+        conn = self._claiming.connect().execution_options(isolation_level="AUTOCOMMIT")
+        while not conn.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": CLAIM_KEY}).scalar():
+            if time.monotonic() > until:
+                conn.close()
+                raise InputError(
+                    "data_in_use",
+                    expected="a database of its own",
+                    got="one that a running server uses",
+                    where=_shown(self.url),
+                )
+            time.sleep(0.1)
+        self._claim = conn
+
+    def migrate(self, to: str = "head") -> None:
+        """Bring the tables to a revision, in one transaction. `base` removes them all.
+
+        Raises InputError if the database was written by a newer Plyground, or has tables that are not ours.
+        """
+        engine = _engine(self.url, checking=False)
+        try:
+            with engine.begin() as conn:
+                upgrade.migrate(conn, to, where=_shown(self.url))
+        except SQLAlchemyError as error:
+            raise _unusable(self.url, error) from error
+        finally:
+            engine.dispose()
+
+    def check_schema(self) -> None:
+        """Raise InputError unless the tables are those of this code."""
+        try:
+            self.read_now(upgrade.check, _shown(self.url))
+        except SQLAlchemyError as error:
+            raise _unusable(self.url, error) from error
+
+    async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Answer `fn(conn, *args, **kwargs)`, computed by a reading thread on one snapshot of the data."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, lambda: self.read_now(fn, *args, **kwargs))
+
+    def read_now(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Answer `fn(conn, *args, **kwargs)` in the calling thread."""
+        with self._reading.connect() as conn:
+            return fn(conn, *args, **kwargs)
+
+    def write(
+        self, job: Callable[[Connection, *Ts], T], *args: *Ts, durable: bool = False
+    ) -> asyncio.Future[T]:
+        """Submit `job(conn, *args)` to the writer. The future resolves once it is committed.
+
+        The job is carried out even if nobody waits any more. What `durable` means is said at `Writer`.
+        """
+        return asyncio.wrap_future(self._writer.submit(lambda conn: job(conn, *args), durable=durable))
+
+    def write_now(self, job: Callable[[Connection, *Ts], T], *args: *Ts, durable: bool = True) -> T:
+        """Do `write` and wait for it; for programs without an event loop."""
+        return self._writer.submit(lambda conn: job(conn, *args), durable=durable).result()
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs the writer has not begun."""
+        return self._writer.waiting
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of all connections. Closing again does nothing."""
+        self._writer.close()
+        self._readers.shutdown()
+        if self._claim is not None:
+            self._claim.close()
+            self._claim = None
+        for engine in (self._reading, self._writing, self._claiming):
+            engine.dispose()
+
+
+def _parse(text_url: str) -> URL:
+    try:
+        url = make_url(text_url)
+    except (ArgumentError, ValueError):
+        raise InputError(
+            "bad_database_url", expected="a database URL", got=repr(text_url), available=_KINDS
+        ) from None
+    memory = url.drivername == "sqlite" and url.database in (None, "", ":memory:")
+    if url.drivername not in _DRIVERS or memory:
+        raise InputError("bad_database_url", expected="a database URL", got=_shown(url), available=_KINDS)
+    return url if url.drivername == "sqlite" else url.set(drivername="postgresql+psycopg")
+
+
+def _make_folder(url: URL, *, create: bool) -> None:
+    path = Path(url.database or "")
+    if not create and not path.exists():
+        raise InputError(
+            "no_database", expected="an existing database", got="no such file", where=_shown(url)
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(url, error) from error
+
+
+def _engine(url: URL, *, reading: bool = False, checking: bool = True) -> Engine:
+    """Make the engine of one role. `checking` is SQLite's foreign key enforcement."""
+    if url.drivername == "sqlite":
+        engine = create_engine(
+            url, connect_args={"timeout": BUSY_S}, poolclass=None if checking else NullPool
+        )
+        _set_up_sqlite(engine, reading=reading, checking=checking)
+        return engine
+    options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    return create_engine(
+        url,
+        connect_args={} if "connect_timeout" in url.query else {"connect_timeout": BUSY_S},
+        execution_options=options if reading else {},
+        pool_pre_ping=True,
+        poolclass=None if checking else NullPool,
+    )
+
+
+def _set_up_sqlite(engine: Engine, *, reading: bool, checking: bool) -> None:
+    @event.listens_for(engine, "connect")
+    def _connect(raw: Any, _record: object) -> None:
+        raw.isolation_level = None  # we say BEGIN ourselves: the driver would not before a SELECT or DDL
+        raw.execute(f"PRAGMA foreign_keys = {int(checking)}")
+        if reading:
+            raw.execute("PRAGMA query_only = ON")
+        else:
+            raw.execute("PRAGMA journal_mode = WAL")
+
+    @event.listens_for(engine, "begin")
+    def _begin(conn: Connection) -> None:
+        if reading:
+            conn.exec_driver_sql("BEGIN")
+            return
+        durable = conn.get_execution_options().get("durable", True)
+        conn.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _shown(url: URL) -> str:
+    return url.render_as_string(hide_password=True)
+
+
+def _unusable(url: URL, error: Exception) -> InputError:
+    """Return what the driver said as one sentence."""
+    reason = " ".join(str(getattr(error, "orig", None) or error).split())
+    return InputError("unusable_database", expected="a usable database", got=reason[:300], where=_shown(url))

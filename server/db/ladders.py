@@ -1,0 +1,92 @@
+"""Ladders: the settings say which there are, the database remembers those there were."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy import Connection, insert, select, update
+
+from games.errors import InputError
+from server.db.schema import ladders, matches, ratings
+
+
+class LadderSpec(Protocol):
+    """A ladder as the settings give it."""
+
+    @property
+    def name(self) -> str:
+        """Slug."""
+
+    @property
+    def title(self) -> str:
+        """Name for people; the slug if empty."""
+
+    @property
+    def game(self) -> str:
+        """Variant of a game."""
+
+    @property
+    def move_ms(self) -> int:
+        """Limit for a move."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A ladder, with its limit for each move in milliseconds."""
+
+    id: int
+    name: str
+    title: str
+    game: str
+    move_ms: int
+
+
+def sync(conn: Connection, specs: Sequence[LadderSpec]) -> list[Ladder]:
+    """Make the ladders those of `specs`, in their order.
+
+    A ladder that is no longer among them keeps its matches and ratings but is not listed. Raises
+    InputError if one with matches would now play another game, as its ratings would mean nothing.
+    """
+    conn.execute(update(ladders).values(position=None))
+    known = {row.name: row for row in conn.execute(select(ladders))}
+    for position, spec in enumerate(specs):
+        values = {
+            "title": spec.title or spec.name,
+            "game": spec.game,
+            "move_ms": spec.move_ms,
+            "position": position,
+        }
+        before = known.get(spec.name)
+        if before is None:
+            conn.execute(insert(ladders).values(name=spec.name, **values))
+            continue
+        if before.game != spec.game and _has_matches(conn, before.id):
+            raise InputError(
+                "ladder_changed",
+                expected=f"{before.game}, as in its matches so far, or another name for the ladder",
+                got=spec.game,
+                where=f"ladder {spec.name}",
+            )
+        conn.execute(update(ladders).where(ladders.c.id == before.id).values(values))
+    return all_ladders(conn)
+
+
+def all_ladders(conn: Connection) -> list[Ladder]:
+    """Return the ladders that are open, in their order."""
+    query = select(ladders).where(ladders.c.position.is_not(None)).order_by(ladders.c.position, ladders.c.id)
+    return [Ladder(row.id, row.name, row.title, row.game, row.move_ms) for row in conn.execute(query)]
+
+
+def _has_matches(conn: Connection, ladder_id: int) -> bool:
+    return (
+        conn.execute(select(matches.c.id).where(matches.c.ladder_id == ladder_id).limit(1)).first()
+        is not None
+    )
+
+
+def ratings_on(conn: Connection, ladder_id: int) -> dict[int, tuple[float, int]]:
+    """Return the Elo and the number of rated games of each version on a ladder."""
+    query = select(ratings.c.version_id, ratings.c.elo, ratings.c.games).where(
+        ratings.c.ladder_id == ladder_id
+    )
+    return {row.version_id: (row.elo, row.games) for row in conn.execute(query)}

@@ -1,0 +1,85 @@
+"""What reads answer: plain rows, with names in place of keys. Times are UTC, ratings Elo."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SeatRow:
+    """A seat of a match.
+
+    `elo` is the rating before the match once it is finished, else the one now; `elo_after` exists only for
+    finished ones. `games` counts the version's rated games on the ladder now.
+    """
+
+    seat: int
+    agent: str
+    version: int
+    version_id: int
+    house: bool
+    elo: float
+    elo_after: float | None
+    games: int
+    provisional: bool
+    outcome: str | None
+    cause: str | None
+
+
+@dataclass(frozen=True)
+class MatchRow:
+    """A match with its seats. `moves` counts the recorded moves; a void match has a `finished_at` too."""
+
+    id: int
+    ladder: str
+    title: str
+    game: str
+    state: str
+    attempt: int
+    pair_id: int | None
+    replay_of: int | None
+    time_control: dict[str, Any]
+    moves: int
+    detail: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    seats: tuple[SeatRow, ...]
+
+
+@dataclass(frozen=True)
+class LadderRecord:
+    """A version's rating and record on a ladder."""
+
+    ladder: str
+    version: int
+    elo: float
+    provisional: bool
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """An agent; `version` is the number of its current one, `ladders` holds the newest record on each."""
+
+    name: str
+    owner: str | None
+    house: bool
+    version: int | None
+    created_at: datetime
+    retired_at: datetime | None
+    ladders: tuple[LadderRecord, ...]
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """A version of an agent; `parent` is the number of the one it started from."""
+
+    number: int
+    fingerprint: str | None
+    parent: int | None
+    created_at: datetime
+    ladders: tuple[LadderRecord, ...]

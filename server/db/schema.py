@@ -1,0 +1,225 @@
+"""All tables. The same schema on SQLite and PostgreSQL; migrations/ builds it step by step.
+
+Every constraint has a name, since SQLite can change only named ones. Every instant is UTC with its zone.
+Results are append-only, and ratings and counters can be recomputed from them: see `doctor`.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeEngine
+
+METADATA = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+
+MAX_ID = 2**31 - 1
+"""Largest key a PostgreSQL integer holds."""
+
+MATCH_STATES = ("queued", "starting", "running", "finished", "void")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An instant. PostgreSQL keeps it as timestamptz, SQLite as ISO 8601 text that sorts by time."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Choose the column type."""
+        own = Text() if dialect.name == "sqlite" else DateTime(timezone=True)
+        return dialect.type_descriptor(own)
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """Write UTC. Raises ValueError for a time without a zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"expected a time with a zone, got {value!r}")
+        value = value.astimezone(UTC)
+        return value.isoformat(timespec="microseconds") if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """Read UTC."""
+        if value is None:
+            return None
+        instant = datetime.fromisoformat(value) if dialect.name == "sqlite" else value
+        return instant.astimezone(UTC)
+
+
+def storable(value: str) -> str:
+    """Replace what PostgreSQL cannot hold, NUL and lone surrogates, by U+FFFD; text enums become plain."""
+    return _NOT_STORABLE.sub("\ufffd", str(value))
+
+
+class AnyText(TypeDecorator[str]):
+    """Text from anywhere, made storable; in lookups too, so asking for a bad text finds nothing."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - a method
+        """Write storable text."""
+        return None if value is None else storable(value)
+
+
+agents = Table(
+    "agents",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("name", AnyText, nullable=False),
+    Column("name_key", AnyText, nullable=False),
+    Column("owner", AnyText),
+    Column("house", Boolean, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("retired_at", UtcDateTime),
+    UniqueConstraint("name_key"),
+)
+
+# What is rated. A changed fingerprint makes a new version, whose rating starts from its parent's.
+versions = Table(
+    "versions",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("agent_id", ForeignKey("agents.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("fingerprint", AnyText),
+    Column("parent_id", ForeignKey("versions.id")),
+    Column("created_at", UtcDateTime, nullable=False),
+    UniqueConstraint("agent_id", "number"),
+)
+
+tokens = Table(
+    "tokens",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("token_hash", AnyText, nullable=False),
+    Column("agent_id", ForeignKey("agents.id"), nullable=False, index=True),
+    Column("scope", AnyText, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("revoked_at", UtcDateTime),
+    UniqueConstraint("token_hash"),
+)
+
+# `position` orders the ladders; it is null for one that the settings no longer name.
+ladders = Table(
+    "ladders",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("name", AnyText, nullable=False),
+    Column("title", AnyText, nullable=False),
+    Column("game", AnyText, nullable=False),
+    Column("move_ms", Integer, nullable=False),
+    Column("position", Integer),
+    UniqueConstraint("name"),
+)
+
+# games = wins + draws + losses, counted from results; `elo` is the live Elo, which began at `start_elo`.
+ratings = Table(
+    "ratings",
+    METADATA,
+    Column("ladder_id", ForeignKey("ladders.id"), nullable=False),
+    Column("version_id", ForeignKey("versions.id"), nullable=False, index=True),
+    Column("start_elo", Double, nullable=False),
+    Column("elo", Double, nullable=False),
+    Column("games", Integer, nullable=False),
+    Column("wins", Integer, nullable=False),
+    Column("draws", Integer, nullable=False),
+    Column("losses", Integer, nullable=False),
+    Column("joined_at", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("ladder_id", "version_id"),
+)
+
+# `attempt` counts how often the match was taken up, `lease` says by whom: who writes with an older attempt
+# is refused. `moves` counts the recorded moves. Both games of a seat-swapped pair have the same `pair_id`,
+# the id of the first. A void match is played again at most once, by the match that names it in `replay_of`.
+matches = Table(
+    "matches",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("ladder_id", ForeignKey("ladders.id"), nullable=False),
+    Column("pair_id", ForeignKey("matches.id")),
+    Column("game", AnyText, nullable=False),
+    Column("state", AnyText, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("lease", AnyText),
+    Column("time_control", AnyText, nullable=False),
+    Column("moves", Integer, nullable=False),
+    Column("detail", AnyText),
+    Column("replay_of", ForeignKey("matches.id")),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("started_at", UtcDateTime),
+    Column("finished_at", UtcDateTime),
+    UniqueConstraint("replay_of"),
+    CheckConstraint("state IN ('queued', 'starting', 'running', 'finished', 'void')", name="state"),
+    Index(None, "state", "id"),
+    Index(None, "ladder_id", "id"),
+    Index(None, "ladder_id", "state", "id"),
+)
+
+seats = Table(
+    "seats",
+    METADATA,
+    Column("match_id", ForeignKey("matches.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("version_id", ForeignKey("versions.id"), nullable=False),
+    Column("outcome", AnyText),
+    Column("cause", AnyText),
+    Column("elo_before", Double),
+    Column("elo_after", Double),
+    PrimaryKeyConstraint("match_id", "seat"),
+    CheckConstraint("outcome IN ('win', 'draw', 'loss', 'void')", name="outcome"),
+    Index(None, "version_id", "match_id"),
+)
+
+moves = Table(
+    "moves",
+    METADATA,
+    Column("match_id", ForeignKey("matches.id"), nullable=False),
+    Column("ply", Integer, nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("action", AnyText, nullable=False),
+    Column("elapsed_ms", Integer, nullable=False),
+    Column("charged_ms", Integer, nullable=False),
+    Column("received_at", UtcDateTime, nullable=False),
+    Column("info", AnyText),
+    PrimaryKeyConstraint("match_id", "ply"),
+)
+
+# The order of `seq` is the order in which matches were rated: one writer commits them.
+results = Table(
+    "results",
+    METADATA,
+    Column("seq", Integer, primary_key=True),
+    Column("match_id", ForeignKey("matches.id"), nullable=False),
+    Column("ladder_id", ForeignKey("ladders.id"), nullable=False),
+    Column("finished_at", UtcDateTime, nullable=False),
+    UniqueConstraint("match_id"),
+    Index(None, "ladder_id", "seq"),
+)

@@ -1,0 +1,25 @@
+"""The HTTP API: an endpoint table, its handlers, and how faults are answered."""
+
+from typing import Any
+
+from server.http.endpoints import ENDPOINTS, routes
+from server.http.errors import ERROR_PAGE, errors_middleware
+from server.http.metrics import Metrics
+from server.http.security import check_origin, security_middleware
+from server.http.services import SERVICES, Services
+
+__all__ = [
+    "ENDPOINTS",
+    "ERROR_PAGE",
+    "SERVICES",
+    "Metrics",
+    "Services",
+    "check_origin",
+    "middlewares",
+    "routes",
+]
+
+
+def middlewares() -> list[Any]:
+    """Return the middlewares of the app, outermost first."""
+    return [security_middleware, errors_middleware]

@@ -1,0 +1,69 @@
+"""Games and ladders."""
+
+import functools
+
+from aiohttp import web
+from sqlalchemy import Connection
+
+import games
+from agents.protocol import TimeControl
+from games.errors import InputError
+from server.db import ladders, reads
+from server.http.endpoint import Call, answer
+from server.http.services import Services
+from server.http.views import GameView, LadderView, OptionView, Page
+
+
+async def list_games(_call: Call) -> web.Response:
+    """Answer all games."""
+    return answer(Page(items=_games()))
+
+
+async def list_ladders(call: Call) -> web.Response:
+    """Answer all ladders, in their order."""
+    found = await call.services.db.read(ladders.all_ladders)
+    return answer(Page(items=[_view(ladder, call.services) for ladder in found]))
+
+
+async def one_ladder(call: Call) -> web.Response:
+    """Answer one ladder."""
+    ladder = await call.services.db.read(find_ladder, call.path["ladder"])
+    return answer(_view(ladder, call.services))
+
+
+def find_ladder(conn: Connection, name: str) -> ladders.Ladder:
+    """Return the ladder of that name. Raises InputError (code `unknown_ladder`) listing those there are."""
+    ladder = reads.ladder(conn, name)
+    if ladder is None:
+        known = [ladder.name for ladder in ladders.all_ladders(conn)]
+        raise InputError("unknown_ladder", expected="a ladder", got=repr(name), available=known or ["none"])
+    return ladder
+
+
+@functools.cache
+def _games() -> list[GameView]:
+    return [_game(games.load(name)) for name in games.names()]
+
+
+def _game(game: games.Game) -> GameView:
+    options = [
+        OptionView(name, option.default, option.low, option.high, option.meaning)
+        for name, option in game.options.items()
+    ]
+    return GameView(
+        name=game.name,
+        title=game.title,
+        players=game.players,
+        zero_sum=game.zero_sum,
+        chance=game.has_chance,
+        hidden=game.hidden,
+        options=options,
+        features=game.feature_names,
+        initial_position=game.format_position(game.initial_state()),
+    )
+
+
+def _view(ladder: ladders.Ladder, services: Services) -> LadderView:
+    settings = services.settings
+    control = TimeControl(ladder.move_ms, margin_ms=settings.margin_ms, ready_ms=settings.ready_ms)
+    return LadderView(ladder.name, ladder.title, ladder.game, control)

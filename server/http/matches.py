@@ -1,0 +1,145 @@
+"""Matches: pages of them, one of them, and its record."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, cast
+
+import msgspec
+from aiohttp import web
+from sqlalchemy import Connection
+
+import games
+from agents.protocol import Cause, Outcome, TimeControl
+from games.errors import InputError
+from games.position import Position
+from server.db import reads
+from server.db.reads import MatchRow, MoveRow, SeatRow
+from server.db.schema import MAX_ID
+from server.http.endpoint import Call, answer
+from server.http.views import ActionView, MatchState, MatchView, Page, PageLimit, PlayerView, RecordView
+
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class MatchesQuery(msgspec.Struct, frozen=True):
+    """Which matches: of one ladder, agent or state; newest first."""
+
+    ladder: str | None = None
+    agent: str | None = None
+    state: MatchState | None = None
+    limit: PageLimit = 50
+    cursor: str | None = None
+
+
+class RecordQuery(msgspec.Struct, frozen=True):
+    """In which form."""
+
+    format: Literal["json"] = "json"
+
+
+async def list_matches(call: Call) -> web.Response:
+    """Answer a page of matches, newest first."""
+    return answer(await call.services.db.read(_page, call.query))
+
+
+async def one_match(call: Call) -> web.Response:
+    """Answer one match with its latest position."""
+    row, moves = await call.services.db.read(_find, call.path["id"])
+    _, final = _positions(row, moves)
+    return answer(_view(row, [move.elapsed_ms for move in moves], final))
+
+
+async def match_record(call: Call) -> web.Response:
+    """Answer everything about one match."""
+    row, moves = await call.services.db.read(_find, call.path["id"])
+    initial, final = _positions(row, moves)
+    record = RecordView(
+        match=_view(row, [move.elapsed_ms for move in moves]),
+        time_control=msgspec.convert(row.time_control, TimeControl),
+        initial_position=initial,
+        actions=_actions(row, moves),
+        final_position=final,
+    )
+    return answer(record)
+
+
+def _page(conn: Connection, query: MatchesQuery) -> Page[MatchView]:
+    rows, following = reads.matches_page(
+        conn,
+        ladder=query.ladder,
+        agent=query.agent,
+        state=query.state,
+        cursor=query.cursor,
+        limit=query.limit,
+    )
+    times = reads.times(conn, [row.id for row in rows])
+    return Page(items=[_view(row, times.get(row.id, [])) for row in rows], next=following)
+
+
+def _find(conn: Connection, text: str) -> tuple[MatchRow, list[MoveRow]]:
+    """Return the match of that number and its moves. Raises InputError: `bad_id`, `unknown_match`."""
+    if not _DIGITS.fullmatch(text):
+        raise InputError("bad_id", expected="the number of a match", got=repr(text), where="the path")
+    fits = len(text) <= len(str(MAX_ID)) and int(text) <= MAX_ID
+    row = reads.match(conn, int(text)) if fits else None
+    if row is None:
+        raise InputError("unknown_match", expected="a match", got=text)
+    return row, reads.moves(conn, row.id)
+
+
+def _positions(row: MatchRow, moves: Sequence[MoveRow]) -> tuple[str | None, str | None]:
+    """Return the first and the latest position; None each for a game whose rules are no longer here."""
+    try:
+        start = Position.start(games.load(row.game))
+        return start.text(), Position.start(start.game, moves=[move.action for move in moves]).text()
+    except InputError:
+        return None, None
+
+
+def _view(
+    row: MatchRow, times: list[int], position: str | msgspec.UnsetType | None = msgspec.UNSET
+) -> MatchView:
+    return MatchView(
+        id=row.id,
+        ladder=row.ladder,
+        game=row.game,
+        state=cast("MatchState", row.state),
+        players=[_player(seat) for seat in row.seats],
+        moves=row.moves,
+        times=times,
+        detail=row.detail,
+        replay_of=row.replay_of,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        position=position,
+    )
+
+
+def _player(seat: SeatRow) -> PlayerView:
+    rated = seat.elo_after is not None
+    return PlayerView(
+        seat=seat.seat,
+        agent=seat.agent,
+        version=seat.version,
+        outcome=cast("Outcome | None", seat.outcome),
+        cause=cast("Cause | None", seat.cause),
+        elo_before=seat.elo if rated else None,
+        elo_after=seat.elo_after,
+    )
+
+
+def _actions(row: MatchRow, moves: Sequence[MoveRow]) -> list[ActionView]:
+    """Return the actions; what a remote agent's opponent thinks is told only after the end."""
+    told = row.state in ("finished", "void") or all(seat.house for seat in row.seats)
+    return [
+        ActionView(
+            ply=move.ply,
+            seat=move.seat,
+            action=move.action,
+            elapsed_ms=move.elapsed_ms,
+            charged_ms=move.charged_ms,
+            info=move.info if told else None,
+        )
+        for move in moves
+    ]

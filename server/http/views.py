@@ -1,0 +1,166 @@
+"""The JSON of the API: one struct for each thing that an endpoint answers. Times are UTC with zone."""
+
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from agents.protocol import Cause, Outcome, TimeControl
+
+T = TypeVar("T")
+
+PageLimit: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=200, description="a whole number from 1 to 200")]
+WholeTableLimit: TypeAlias = Annotated[
+    int, msgspec.Meta(ge=1, le=1000, description="a whole number from 1 to 1000")
+]
+MatchState: TypeAlias = Literal["queued", "starting", "running", "finished", "void"]
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """A page of a list; `next` is the cursor of the page after it, null on the last."""
+
+    items: list[T]
+    next: str | None = None
+
+
+class OptionView(msgspec.Struct, frozen=True):
+    """A whole-number option of a game."""
+
+    name: str
+    default: int
+    low: int
+    high: int
+    meaning: str
+
+
+class GameView(msgspec.Struct, frozen=True):
+    """A game that can be played here. `features` are the f_i of EVAL, in order."""
+
+    name: str
+    title: str
+    players: int
+    zero_sum: bool
+    chance: bool
+    hidden: bool
+    options: list[OptionView]
+    features: tuple[str, ...]
+    initial_position: str
+
+
+class LadderView(msgspec.Struct, frozen=True):
+    """A ladder: the variant it plays and the time for each move."""
+
+    name: str
+    title: str
+    game: str
+    time_control: TimeControl
+
+
+class PlayerView(msgspec.Struct, frozen=True):
+    """A seat of a match; what is not known before the end is null until then."""
+
+    seat: int
+    agent: str
+    version: int
+    outcome: Outcome | None
+    cause: Cause | None
+    elo_before: float | None
+    elo_after: float | None
+
+
+class MatchView(msgspec.Struct, frozen=True):
+    """A match. `moves` is their number, `times` the milliseconds each took; `detail` explains the end.
+
+    `position`, the latest one, comes only with a match asked for by its id. `replay_of` is the void
+    match that this one repeats.
+    """
+
+    id: int
+    ladder: str
+    game: str
+    state: MatchState
+    players: list[PlayerView]
+    moves: int
+    times: list[int]
+    detail: str | None
+    replay_of: int | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    position: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class ActionView(msgspec.Struct, frozen=True):
+    """One action: what it was, how long it took, how much of that was charged, what the agent said of it."""
+
+    ply: int
+    seat: int
+    action: str
+    elapsed_ms: int
+    charged_ms: int
+    info: dict[str, Any] | None
+
+
+class RecordView(msgspec.Struct, frozen=True):
+    """All there is to know of a match: with it the match can be played through again."""
+
+    match: MatchView
+    time_control: TimeControl
+    initial_position: str | None
+    actions: list[ActionView]
+    final_position: str | None
+
+
+class RatingView(msgspec.Struct, frozen=True):
+    """Rating and record of a version on a ladder."""
+
+    ladder: str
+    version: int
+    elo: float
+    provisional: bool
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class AgentView(msgspec.Struct, frozen=True):
+    """An agent: its current version, and its newest record on each ladder. A retired one plays no more."""
+
+    name: str
+    owner: str | None
+    house: bool
+    version: int | None
+    created_at: datetime
+    retired_at: datetime | None
+    ladders: list[RatingView]
+
+
+class VersionView(msgspec.Struct, frozen=True):
+    """A version of an agent: one state of its code. `parent` is the version its ratings started from."""
+
+    number: int
+    fingerprint: str | None
+    parent: int | None
+    created_at: datetime
+    ladders: list[RatingView]
+
+
+class Registration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a new agent is to be called."""
+
+    name: str
+
+
+class Registered(msgspec.Struct, frozen=True):
+    """A new agent and its token, which is shown this once."""
+
+    name: str
+    token: str
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether the server can do its work."""
+
+    status: Literal["ok", "unavailable"]
+    database: Literal["ok", "unavailable"]

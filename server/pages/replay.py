@@ -1,0 +1,62 @@
+"""A match as the scripts of the pages get it: as spectators see it, with the board of every ply."""
+
+from collections.abc import Sequence
+
+import msgspec
+from sqlalchemy import Connection
+
+import games
+from agents.protocol import MatchView
+from games.position import Position
+from server.db import ladders, reads
+from server.pages import content
+from server.past import past_view
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
+
+    `changes` is what the match did to each seat's rating in Elo, null where it did nothing.
+    """
+
+    view: MatchView
+    boards: list[dict[str, object]]
+    positions: list[str]
+    changes: list[float | None]
+
+
+def replay(conn: Connection, number: int, only_last: bool = False) -> Replay:
+    """Play a match through. Raises InputError for an unknown one."""
+    return _replay(conn, content.match(conn, number), only_last)
+
+
+def recent(conn: Connection, ladder: str | None) -> list[MatchView]:
+    """Return the latest finished match of each ladder, then others; of one ladder if it is named."""
+    if ladder is not None:
+        found = reads.latest_results(conn, content.RECENT, ladder)
+    else:
+        found = [row for one in ladders.all_ladders(conn) for row in reads.latest_results(conn, 2, one.name)]
+        found.sort(key=lambda row: row.id, reverse=True)
+        firsts = {row.ladder: row for row in reversed(found)}
+        found.sort(key=lambda row: firsts[row.ladder].id != row.id)
+    return [_replay(conn, row, only_last=True).view for row in found[: content.RECENT]]
+
+
+def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
+    moves = [move.action for move in reads.moves(conn, row.id)]
+    positions = _positions(row.game, moves)
+    view = past_view(row, positions[-1])
+    shown = [] if only_last else positions
+    return Replay(
+        view,
+        boards=[position.board().to_json() for position in shown],
+        positions=[position.text() for position in shown],
+        changes=[None if seat.elo_after is None else seat.elo_after - seat.elo for seat in row.seats],
+    )
+
+
+def _positions(variant: str, moves: Sequence[str]) -> list[Position]:
+    positions = [Position.start(games.load(variant))]
+    for move in moves:
+        positions.append(positions[-1].play(move))
+    return positions

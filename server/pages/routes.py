@@ -1,0 +1,113 @@
+"""The addresses of the pages and of the parts that their scripts ask for."""
+
+from aiohttp import web
+
+from games.errors import InputError
+from server.http.services import SERVICES
+from server.pages import content, replay
+from server.pages.assets import static_file
+from server.pages.scale import scale_for
+from server.pages.templates import data, fragment, page
+
+_LONGEST_NUMBER = 15
+
+
+def routes() -> list[web.RouteDef]:
+    """Return all routes of the pages."""
+    return [
+        web.get("/", front),
+        web.get("/ladders/{ladder}", ladder),
+        web.get("/matches/{id}", match),
+        web.get("/agents/{name}", agent),
+        web.get("/fragments/facts", facts_fragment),
+        web.get("/fragments/standings", standings_fragment),
+        web.get("/fragments/results", results_fragment),
+        web.get("/fragments/recent", recent_fragment),
+        web.get("/fragments/matches/{id}", match_fragment),
+        web.get("/static/{digest}/{name}", static_file),
+    ]
+
+
+async def front(request: web.Request) -> web.Response:
+    """Show what runs, who leads, what has just ended, and how to join."""
+    found = await request.app[SERVICES].db.read(content.front)
+    return page(
+        request, "front.html", here="live", tables=found.tables, matches=found.results, facts=found.facts
+    )
+
+
+async def ladder(request: web.Request) -> web.Response:
+    """Show one ladder: its standings, its running and latest matches."""
+    found = await request.app[SERVICES].db.read(content.ladder_page, request.match_info["ladder"])
+    return page(
+        request,
+        "ladder.html",
+        here=found.table.ladder.name,
+        ladder=found.table.ladder,
+        rows=found.table.rows,
+        scale=scale_for(row.rating for row in found.table.rows),
+        matches=found.results,
+    )
+
+
+async def match(request: web.Request) -> web.Response:
+    """Show one match, live or from its record."""
+    found = await request.app[SERVICES].db.read(content.match, _number(request))
+    return page(request, "match.html", match=found)
+
+
+async def agent(request: web.Request) -> web.Response:
+    """Show one agent: where it stands, its versions, its latest matches."""
+    found = await request.app[SERVICES].db.read(content.agent_page, request.match_info["name"])
+    return page(
+        request,
+        "agent.html",
+        agent=found.agent,
+        places=found.places,
+        versions=found.versions,
+        matches=found.results,
+    )
+
+
+async def facts_fragment(request: web.Request) -> web.Response:
+    """Answer the line of figures under the front page's title."""
+    found = await request.app[SERVICES].db.read(content.facts)
+    return fragment("facts.html", facts=found)
+
+
+async def standings_fragment(request: web.Request) -> web.Response:
+    """Answer a ladder's table, whole if `full` is given."""
+    full = "full" in request.query
+    found = await request.app[SERVICES].db.read(content.table, _asked_ladder(request) or "")
+    if not full:
+        return fragment("standings_short.html", ladder=found.ladder, rows=found.top)
+    scale = scale_for(row.rating for row in found.rows)
+    return fragment("standings_full.html", ladder=found.ladder, rows=found.rows, scale=scale)
+
+
+async def results_fragment(request: web.Request) -> web.Response:
+    """Answer the latest results, of one ladder if one is given."""
+    found = await request.app[SERVICES].db.read(content.results, _asked_ladder(request))
+    return fragment("results.html", matches=found)
+
+
+async def recent_fragment(request: web.Request) -> web.Response:
+    """Answer the latest finished matches with their final boards, to fill places where nothing runs."""
+    return data(await request.app[SERVICES].db.read(replay.recent, _asked_ladder(request)))
+
+
+async def match_fragment(request: web.Request) -> web.Response:
+    """Answer a match with the boards of every ply; only as it is now if `boards=last`."""
+    only_last = request.query.get("boards") == "last"
+    return data(await request.app[SERVICES].db.read(replay.replay, _number(request), only_last))
+
+
+def _asked_ladder(request: web.Request) -> str | None:
+    return request.query.get("ladder")
+
+
+def _number(request: web.Request) -> int:
+    text = request.match_info["id"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+        raise InputError("unknown_match", expected="the number of a match", got=repr(text))
+    return int(text)

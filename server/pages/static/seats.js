@@ -1,0 +1,59 @@
+// A seat's line: mark, name, rating, and a clock or a score.
+
+import { clockText, isLow, leftMs } from "./clock.js";
+import { seatMark } from "./svg.js";
+import { changeText, ratingText, scoreText } from "./words.js";
+
+/** One seat's line. It is made once; `update` changes only what differs, so that nothing flickers. */
+export class SeatLine {
+  constructor(seat) {
+    this.seat = seat;
+    this.name = make("a", "name");
+    this.label = document.createElement("bdi");
+    this.name.append(this.label);
+    this.version = make("span", "version");
+    this.rating = make("span", "rating");
+    this.away = make("span", "away");
+    this.clock = make("span", "clock");
+    this.element = make("div", `seat seat-${seat + 1}`);
+    this.element.append(seatMark(seat), this.name, this.version, this.rating, this.away, this.clock);
+  }
+
+  /** `change` is what the match did to the rating, if anything. */
+  update(view, change = null) {
+    const player = view.players[this.seat];
+    const over = view.state === "finished" || view.state === "void";
+    this.view = view;
+    write(this.label, player.agent);
+    this.name.href = `/agents/${encodeURIComponent(player.agent)}`;
+    write(this.version, `v${player.version}`);
+    write(this.rating, ratingText(player) + changeText(change));
+    write(this.away, player.connected || over ? "" : "reconnecting");
+    this.element.classList.toggle("is-away", !player.connected && !over);
+    this.element.classList.toggle("is-winner", player.outcome === "win");
+    this.ticks = view.state === "running" && view.to_move === this.seat && view.clock_ms !== null;
+    this.clock.classList.toggle("running", this.ticks);
+    this.clock.classList.remove("low");
+    if (this.ticks) this.tick();
+    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(view.move_ms) : "…");
+  }
+
+  /** Show the time left now. Only called while this seat's clock runs. */
+  tick() {
+    const ms = leftMs(this.view);
+    write(this.clock, clockText(ms));
+    this.clock.classList.toggle("low", isLow(ms, this.view.move_ms));
+  }
+}
+
+/** Make an element with a class. */
+export function make(tag, name) {
+  const element = document.createElement(tag);
+  element.className = name;
+  return element;
+}
+
+/** Set an element's text if it differs. */
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,38 @@
+// Small SVG drawing helpers. Elements are made by DOM calls, so a strict content policy holds.
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+/** Make an SVG element with attributes and children. */
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Path of the outline of a seat's shape (0 disc, 1 diamond, 2 triangle, 3 square) around (x, y). */
+export function seatShape(seat, x, y, r) {
+  switch (seat) {
+    case 0:
+      return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+    case 1:
+      return `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}z`;
+    case 2:
+      return `M${x} ${y - r}L${x + 0.95 * r} ${y + 0.7 * r}H${x - 0.95 * r}z`;
+    default:
+      return `M${x - 0.8 * r} ${y - 0.8 * r}h${1.6 * r}v${1.6 * r}h${-1.6 * r}z`;
+  }
+}
+
+/** A seat's mark for running text: its shape in its colour. */
+export function seatMark(seat) {
+  const radius = seat === 0 ? 5.5 : 6.5;
+  const mark = svg("svg", {
+    class: `seat-mark seat-${seat + 1}`,
+    viewBox: "0 0 13 13",
+    role: "img",
+    "aria-label": `seat ${seat + 1}`,
+  });
+  mark.append(svg("path", { d: seatShape(seat, 6.5, 6.5, radius) }));
+  return mark;
+}

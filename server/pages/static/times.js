@@ -1,0 +1,5 @@
+// Pages without a live connection: only their times are kept.
+
+import { keepTimes } from "./clock.js";
+
+keepTimes();

@@ -1,0 +1,57 @@
+// What happened, in words.
+
+const CAUSES = JSON.parse(document.documentElement.dataset.causes);
+const SCORES = { win: "1", draw: "½", loss: "0", void: "–" };
+
+/** Points of a seat at the end, as written in tables; empty while the match runs. */
+export function scoreText(player) {
+  return player.outcome === null ? "" : SCORES[player.outcome];
+}
+
+/** A rating as people read it, with "?" while it is provisional. */
+export function ratingText(player) {
+  return `${Math.round(player.elo)}${player.provisional ? "?" : ""}`;
+}
+
+/** A change of rating: a blank, the sign, whole points; nothing if there is none. */
+export function changeText(change) {
+  if (change === null) return "";
+  const points = Math.round(change);
+  return ` ${points < 0 ? "−" : "+"}${Math.abs(points)}`;
+}
+
+/** How the match stands or ended, in one sentence. */
+export function standText(view) {
+  switch (view.state) {
+    case "starting":
+      return "Waiting for both agents to be ready. No clock runs yet.";
+    case "running":
+      return runningText(view);
+    case "void":
+      return `Void · ${view.detail || "counts for nobody"}`;
+    default:
+      return endText(view);
+  }
+}
+
+/** The last action and who played it, if any. */
+function runningText(view) {
+  const away = view.players.filter((player) => !player.connected);
+  if (away.length) return `${names(away)} lost the connection. The clock runs on.`;
+  const mover = view.players[view.to_move];
+  return mover ? `${mover.agent} to move` : "";
+}
+
+function endText(view) {
+  const winners = view.players.filter((player) => player.outcome === "win");
+  if (!winners.length) return `Draw · ${CAUSES[view.players[0].cause] ?? "normal end"}`;
+  const loser = view.players.find((player) => player.outcome === "loss");
+  const cause = CAUSES[loser.cause] ?? loser.cause;
+  return loser.cause === "normal"
+    ? `${names(winners)} won · ${cause}`
+    : `${names(winners)} won · ${cause} of ${loser.agent}`;
+}
+
+function names(players) {
+  return players.map((player) => player.agent).join(", ");
+}

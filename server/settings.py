@@ -1,0 +1,199 @@
+"""Settings: one frozen struct from a TOML file and `PLYGROUND_*` environment variables.
+
+The environment wins over the file. An unknown or bad key stops the start and says where it stands.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import quote
+
+import msgspec
+
+import games
+from games.errors import InputError
+
+PREFIX = "PLYGROUND_"
+CLIENT_VARIABLES = frozenset({"PLYGROUND_SERVER", "PLYGROUND_TOKEN", "PLYGROUND_CONFIG_DIR"})
+"""Variables of the client programs: known here, and ignored."""
+
+_SLUG = re.compile(r"[a-z0-9_]{1,40}")
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "port": (0, 65_535),
+    "pace_ms": (0, 60_000),
+    "house_rest_s": (0, 3_600),
+    "margin_ms": (0, 60_000),
+    "ready_ms": (100, 600_000),
+    "hello_s": (0.1, 600),
+    "messages_per_s": (1, 100_000),
+    "burst": (1, 100_000),
+    "move_ms": (1, 86_400_000),
+}
+
+
+class LadderSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ladder: its slug, its title, the variant it plays, and the limit for each move."""
+
+    name: str
+    game: str
+    title: str = ""
+    move_ms: int = 5_000
+
+
+DEFAULT_LADDERS = (
+    LadderSpec("connect_four", "connect_four", "Connect four"),
+    LadderSpec("connect_four_5x6", "connect_four(rows=5,columns=6,k=4)", "Connect four 5×6"),
+    LadderSpec("tic_tac_toe", "tic_tac_toe", "Tic-tac-toe"),
+)
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set. See docs/settings.md for each in words."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    data_dir: Path = Path("data")
+    database_url: str = ""
+    registration: Literal["loopback", "open"] = "loopback"
+    house: bool = True
+    pace_ms: int = 400
+    house_rest_s: float = 10.0
+    margin_ms: int = 200
+    ready_ms: int = 10_000
+    hello_s: float = 10.0
+    messages_per_s: int = 50
+    burst: int = 200
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    ladders: tuple[LadderSpec, ...] = DEFAULT_LADDERS
+
+    @property
+    def database(self) -> str:
+        """URL of the database: the one set, else SQLite in the data folder."""
+        return self.database_url or f"sqlite:///{quote(str(self.data_dir.absolute() / 'plyground.db'))}"
+
+    def ladder(self, name: str) -> LadderSpec | None:
+        """Return the ladder of that name."""
+        return next((ladder for ladder in self.ladders if ladder.name == name), None)
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings. Raises InputError that names the variable, or the file and key, at fault."""
+    environ = os.environ if environ is None else environ
+    path = Path(environ.get("PLYGROUND_CONFIG", "plyground.toml"))
+    values = _from_file(path, required="PLYGROUND_CONFIG" in environ)
+    origins = dict.fromkeys(values, str(path))
+    known = {field: f"{PREFIX}{field.upper()}" for field in Settings.__struct_fields__ if field != "ladders"}
+    variables = set(known.values())
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX) or variable in CLIENT_VARIABLES or variable == "PLYGROUND_CONFIG":
+            continue
+        if variable not in variables:
+            raise InputError(
+                "unknown_setting",
+                expected="a known setting",
+                got=variable,
+                where="the environment",
+                available=sorted(variables),
+            )
+    for field, variable in known.items():
+        if variable in environ:
+            values[field] = environ[variable]
+            origins[field] = f"{variable} (environment)"
+    return _checked(values, origins)
+
+
+def _from_file(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if required:
+            raise InputError(
+                "no_settings_file",
+                expected="a TOML file",
+                got="no such file",
+                where=f"PLYGROUND_CONFIG={path}",
+            ) from None
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            "bad_settings_file", expected="a readable TOML file", got=str(error), where=str(path)
+        ) from None
+
+
+def _path(kind: type, value: object) -> Path:
+    """Read a path; msgspec asks for every type it does not know itself."""
+    if kind is not Path or not isinstance(value, str) or not value:
+        raise ValueError("a path")
+    return Path(value)
+
+
+def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
+    unknown = sorted(set(values) - set(Settings.__struct_fields__))
+    if unknown:
+        raise InputError(
+            "unknown_setting",
+            expected="a known setting",
+            got=unknown[0],
+            where=origins[unknown[0]],
+            available=Settings.__struct_fields__,
+        )
+    converted: dict[str, Any] = {}
+    types = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    for field, value in values.items():
+        try:
+            converted[field] = msgspec.convert(value, types[field], strict=False, dec_hook=_path)
+        except msgspec.ValidationError as error:
+            what, _, place = str(error).removeprefix("Expected ").partition(", got")
+            choices = get_args(types[field]) if what.startswith("Invalid enum") else ()
+            inside = place.partition(" - at ")[2].strip("`").removeprefix("$")
+            raise InputError(
+                "bad_setting",
+                expected="a known value" if choices else what.replace("`", ""),
+                got=repr(value)[:80],
+                where=f"{field}{inside}, {origins[field]}",
+                available=choices,
+            ) from None
+        _check_bounds(field, converted[field], origins[field])
+    settings = Settings(**converted)
+    if not settings.host:
+        raise InputError("bad_setting", expected="a host name or address", got="''", where="host")
+    _check_ladders(settings.ladders)
+    return settings
+
+
+def _check_bounds(field: str, value: object, origin: str) -> None:
+    low, high = _BOUNDS.get(field, (None, None))
+    if low is None or high is None or not isinstance(value, int | float):
+        return
+    if not low <= value <= high:
+        raise InputError(
+            "bad_setting",
+            expected=f"{field} from {low} to {high}",
+            got=str(value),
+            where=f"{field}, {origin}",
+        )
+
+
+def _check_ladders(ladders: tuple[LadderSpec, ...]) -> None:
+    if not ladders:
+        raise InputError("bad_setting", expected="at least one ladder", got="none", where="ladders")
+    seen: set[str] = set()
+    for number, ladder in enumerate(ladders):
+        where = f"ladders[{number}]"
+        if not _SLUG.fullmatch(ladder.name) or ladder.name in seen:
+            raise InputError(
+                "bad_setting",
+                expected="a name of its own from a-z, 0-9 and _",
+                got=repr(ladder.name),
+                where=f"{where}.name",
+            )
+        seen.add(ladder.name)
+        _check_bounds("move_ms", ladder.move_ms, where)
+        game = games.load(ladder.game)
+        if game.variant != ladder.game.replace(" ", "") and ladder.game != game.name:
+            raise InputError(
+                "bad_setting", expected=game.variant, got=repr(ladder.game), where=f"{where}.game"
+            )

@@ -1,0 +1,47 @@
+"""A match as spectators see it, from the running match or from the database."""
+
+from datetime import datetime
+
+from agents import protocol
+from agents.protocol import MatchView
+from server.running_match import RunningMatch
+
+PROVISIONAL_GAMES = 30
+
+
+def view_of(match: RunningMatch, monotonic: float, now: datetime) -> MatchView:
+    """Show a running match. Everything in it is public: no game here hides anything."""
+    state = match.match
+    result = state.result
+    left_ms = state.clock_ms(monotonic)
+    seats = [
+        protocol.Seat(
+            seat=number,
+            agent=seat.name,
+            version=seat.version,
+            elo=round(seat.elo, 1),
+            provisional=seat.games < PROVISIONAL_GAMES,
+            outcome=None if result is None else result.outcomes[number].value,
+            cause=None if result is None else result.causes[number].value,
+            connected=state.connected[number],
+        )
+        for number, seat in enumerate(match.seats)
+    ]
+    return MatchView(
+        id=match.id,
+        ladder=match.ladder.name,
+        title=match.ladder.title,
+        game=match.ladder.game,
+        state=state.phase.value,
+        ply=state.ply,
+        to_move=state.to_move,
+        players=seats,
+        board=state.position.board().to_json(),
+        position=state.position.text(),
+        move_ms=state.terms.move_ms,
+        clock_ms=None if state.to_move is None else state.terms.move_ms if left_ms is None else left_ms,
+        at=int(now.timestamp() * 1000),
+        action=state.position.actions[-1] if state.position.actions else None,
+        moves=list(state.position.actions),
+        detail=None if result is None else result.detail,
+    )

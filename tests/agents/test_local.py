@@ -1,0 +1,171 @@
+"""Matches without a server: the same causes of ends as on one."""
+
+import threading
+
+import pytest
+
+import games
+from agents import student
+from agents.agent import Agent, Resigned
+from agents.local import play_match, seatings
+from agents.protocol import TimeControl
+from agents.random_agent import RandomAgent
+from games import InputError
+
+GAME = games.load("connect_four")
+CONTROL = TimeControl(1_000, margin_ms=200, ready_ms=10_000)
+
+
+def assert_forfeit(result, seat, cause):
+    assert result.outcomes[seat] == "loss"
+    assert result.outcomes[1 - seat] == "win"
+    assert result.causes[seat] == cause
+    assert result.causes[1 - seat] == "normal"
+    assert result.scores[seat] == 0.0
+
+
+def first_legal(state, clock):
+    return next(iter(state.actions()))
+
+
+def test_a_game_is_played_to_its_end(scripted):
+    result = play_match(GAME, [scripted(first_legal), scripted(first_legal)], CONTROL)
+    assert result.causes == ("normal", "normal")
+    assert sum(result.scores) == 1.0
+    assert result.position.is_terminal()
+    assert tuple(move.action for move in result.moves) == result.position.actions
+    assert [move.seat for move in result.moves][:4] == [0, 1, 0, 1]
+    assert result.fault is None
+
+
+def test_a_draw_is_half_a_point_each():
+    cells = iter("048176253")
+    player = student.ObjectAgent(type("P", (), {"choose": lambda self, s, c: next(cells)})())
+    result = play_match(games.load("tic_tac_toe"), [player, player])
+    assert (result.outcomes, result.scores) == (("draw", "draw"), (0.5, 0.5))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_margin_still_counts_and_a_millisecond_more_does_not(scripted, timer, seat):
+    def slow(ms):
+        def choose(state, clock):
+            timer.advance(ms)
+            return first_legal(state, clock)
+
+        return scripted(choose)
+
+    def play(ms):
+        agents = [slow(0), slow(0)]
+        agents[seat] = slow(ms)
+        return play_match(GAME, agents, CONTROL, timer=timer)
+
+    assert play(1_200).causes == ("normal", "normal")
+    late = play(1_201)
+    assert_forfeit(late, seat, "timeout")
+    assert "within 1000 ms" in late.detail
+    assert len(late.moves) == seat
+
+
+def test_code_that_does_not_come_back_loses_on_time(scripted):
+    release = threading.Event()
+    quick = TimeControl(60, margin_ms=20, ready_ms=10_000)
+    try:
+        result = play_match(GAME, [RandomAgent(1), scripted(lambda s, c: release.wait())], quick)
+    finally:
+        release.set()
+    assert_forfeit(result, 1, "timeout")
+    assert "release.wait()" in result.fault.traceback
+
+
+@pytest.mark.parametrize("chosen", [99, "99", None, 3.0, True])
+def test_an_illegal_action_loses(scripted, chosen):
+    result = play_match(GAME, [RandomAgent(1), scripted(lambda s, c: chosen)], CONTROL)
+    assert_forfeit(result, 1, "illegal_action")
+    assert result.fault.ply == 1
+    assert result.fault.legal == tuple("1234567")
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), RecursionError(), KeyError()])
+def test_a_crash_loses(scripted, error):
+    def crash(state, clock):
+        raise error
+
+    result = play_match(GAME, [scripted(crash), RandomAgent(1)], CONTROL)
+    assert_forfeit(result, 0, "crash")
+    assert type(error).__name__ in result.fault.got
+    assert "raise error" in result.fault.traceback
+
+
+def test_giving_up_is_no_fault(scripted):
+    def resign(state, clock):
+        raise Resigned
+
+    result = play_match(GAME, [RandomAgent(1), scripted(resign)], CONTROL)
+    assert_forfeit(result, 1, "resignation")
+    assert result.fault is None
+
+
+def test_a_crash_before_the_first_move_loses(scripted):
+    class Unready(Agent):
+        def match_start(self, start):
+            raise OSError("no book")
+
+    result = play_match(GAME, [Unready(), RandomAgent(1)], CONTROL)
+    assert_forfeit(result, 0, "crash")
+    assert result.moves == ()
+
+
+def test_an_agent_that_never_gets_ready_makes_the_match_void(scripted):
+    release = threading.Event()
+
+    class Sleeper(Agent):
+        def match_start(self, start):
+            release.wait()
+
+    try:
+        result = play_match(GAME, [Sleeper(), RandomAgent(1)], TimeControl(1_000, ready_ms=50))
+    finally:
+        release.set()
+    assert result.outcomes == ("void", "void")
+    assert result.causes == ("no_show", "normal")
+    assert result.scores == (None, None)
+
+
+def test_untimed_agents_run_in_the_calling_thread(scripted):
+    threads = set()
+
+    def note(state, clock):
+        threads.add(threading.current_thread())
+        return first_legal(state, clock)
+
+    play_match(GAME, [scripted(note), scripted(note)])
+    assert threads == {threading.current_thread()}
+
+
+def test_a_match_can_start_from_moves_and_tells_of_each(scripted):
+    seen = []
+    result = play_match(
+        GAME,
+        [scripted(first_legal), scripted(first_legal)],
+        moves=["4", "4", "3"],
+        on_move=lambda position, move: seen.append((position.ply, move.ply, move.seat)),
+    )
+    assert seen[0] == (4, 3, 1)
+    assert len(seen) == len(result.moves) == result.position.ply - 3
+    assert result.position.actions[:3] == ("4", "4", "3")
+
+
+def test_moves_that_cannot_be_played_are_refused(scripted):
+    with pytest.raises(InputError):
+        play_match(GAME, [RandomAgent(1), RandomAgent(2)], moves=["9"])
+
+
+def test_everybody_is_told_of_the_start_and_the_end(scripted):
+    agents = [scripted(first_legal), scripted(first_legal)]
+    play_match(GAME, agents, CONTROL)
+    assert [(agent.started, agent.ended) for agent in agents] == [(1, 1), (1, 1)]
+
+
+def test_seats_are_swapped_after_every_game():
+    assert list(seatings(2, 4)) == [(0, 1), (1, 0), (0, 1), (1, 0)]
+    assert list(seatings(3, 3)) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

@@ -1,0 +1,241 @@
+"""Loading a person's file: what works, and one sentence with file and line for what does not."""
+
+import hashlib
+import re
+import runpy
+import threading
+from pathlib import Path
+
+import pytest
+
+import games
+from agents import student
+from agents.clock import Clock
+from agents.local import play_match
+from agents.protocol import TimeControl
+from agents.random_agent import RandomAgent
+from games import InputError
+
+GAME = games.load("connect_four")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_agent.py"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="my_agent.py"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+FUNCTION = """
+def choose(state, clock):
+    return next(iter(state.actions()))
+"""
+
+CLASS = """
+class Player:
+    def __init__(self):
+        self.moves = 0
+
+    def match_start(self, start):
+        self.seat = start.seat
+
+    def choose(self, state, clock):
+        self.moves += 1
+        self.info = {"moves": self.moves, "seat": self.seat}
+        return next(iter(state.actions()))
+"""
+
+SUBCLASS = """
+from agents.agent import Agent
+
+class Player(Agent):
+    def choose(self, state, clock):
+        return next(iter(state.actions()))
+"""
+
+
+@pytest.mark.parametrize("text", [FUNCTION, SUBCLASS, CLASS.replace("self.seat}", "0}")])
+def test_a_function_or_a_class_is_an_agent(write, text):
+    path = write(text)
+    loaded = student.load(path)
+    student.trial(loaded, GAME)
+    assert loaded.make().choose(GAME.initial_state(), Clock(1_000)) == 0
+    assert loaded.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_every_match_gets_an_object_of_its_own_with_its_info(write):
+    loaded = student.load(write(CLASS))
+    results = [play_match(GAME, [loaded.make(), RandomAgent(1)]) for _ in range(2)]
+    for result in results:
+        assert result.moves[0].info == {"moves": 1, "seat": 0}
+
+
+def test_a_file_can_import_its_neighbours(write):
+    write("COLUMN = 2", name="neighbour_of_mine.py")
+    loaded = student.load(write("from neighbour_of_mine import COLUMN\ndef choose(s, c): return COLUMN"))
+    assert loaded.make().choose(None, None) == 2
+
+
+def test_a_changed_file_is_loaded_anew(write):
+    first = student.load(write("def choose(state, clock): return 1"))
+    second = student.load(write("def choose(state, clock): return 22 - 20"))
+    assert first.fingerprint != second.fingerprint
+    assert second.make().choose(None, None) == 2
+
+
+REFUSED = {
+    "syntax error": ("import os\ndef choose(state, clock)\n    return 3\n", 2, "SyntaxError"),
+    "indentation": ("def choose(state, clock):\nreturn 3\n", 2, "IndentationError"),
+    "import error": ("\n\nimport no_such_module_at_all\n", 3, "no_such_module_at_all"),
+    "error on import": ("x = 1\ny = x / 0\ndef choose(s, c): return 0\n", 2, "ZeroDivisionError"),
+    "error in a call on import": ("def f():\n    raise ValueError('no')\n\nf()\n", 2, "ValueError: no"),
+    "exit on import": ("import sys\nsys.exit('done')\n", 2, "SystemExit"),
+    "nothing": ("", 1, "neither"),
+    "other names": ("def chose(state, clock): return 3\n", 1, "only chose"),
+    "no function": ("\nchoose = 3\n", 1, "choose = 3"),
+    "too few arguments": ("\n\ndef choose(state):\n    return 3\n", 3, "choose(state)"),
+    "too many arguments": (
+        "def choose(state, clock, depth):\n    return 3\n",
+        1,
+        "choose(state, clock, depth)",
+    ),
+    "async": ("\nasync def choose(state, clock):\n    return 3\n", 2, "async"),
+    "generator": ("\ndef choose(state, clock):\n    yield 3\n", 2, "yields"),
+    "method without self": ("class A:\n    def choose(state, clock):\n        return 3\n", 2, "A.choose"),
+    "two classes": (
+        "class A:\n    def choose(self, s, c): ...\nclass B:\n    def choose(self, s, c): ...\n",
+        3,
+        "2 classes (A, B)",
+    ),
+    "constructor with arguments": (
+        "class A:\n    def __init__(self, depth): ...\n    def choose(self, s, c): ...\n",
+        1,
+        "depth",
+    ),
+    "constructor that fails": (
+        "class A:\n    def __init__(self):\n        open('/no/such/book')\n    def choose(self, s, c): ...\n",
+        3,
+        "FileNotFoundError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_fault_is_one_sentence_with_file_and_line(write, case):
+    text, line, named = REFUSED[case]
+    path = write(text)
+    with pytest.raises(InputError) as refused:
+        student.load(path)
+    sentence = str(refused.value)
+    assert f"{path}:{line}" in sentence
+    assert named in sentence
+    assert sentence.startswith("expected ")
+    assert "\n" not in sentence
+
+
+def test_a_file_that_is_not_there_is_refused_with_its_neighbours(write):
+    path = write(FUNCTION)
+    with pytest.raises(InputError) as refused:
+        student.load(path.with_name("myagent.py"))
+    assert refused.value.code == "no_such_file"
+    assert refused.value.available == ("my_agent.py",)
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(InputError, match="the folder"):
+        student.load(tmp_path)
+
+
+def test_another_kind_of_file_is_refused(write):
+    with pytest.raises(InputError, match=r"ends in \.py"):
+        student.load(write(FUNCTION, name="agent.txt"))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "agent.py"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(InputError) as refused:
+        student.load(path)
+    assert f"{path}:1" in str(refused.value)
+
+
+FAILS = {
+    "crash": ("def choose(state, clock):\n    return helper()\n\ndef helper():\n    return 1 // 0\n", 5),
+    "second seat only": (
+        "def choose(state, clock):\n    if state.to_move():\n        raise ValueError('x')\n    return 3\n",
+        3,
+    ),
+    "illegal": ("\ndef choose(state, clock):\n    return 77\n", 2),
+    "text of an illegal action": ("def choose(state, clock):\n    return 'four'\n", 1),
+    "no return": ("def choose(state, clock):\n    3\n", 1),
+    "exit": ("def choose(state, clock):\n    exit()\n", 2),
+}
+
+
+@pytest.mark.parametrize("case", FAILS)
+def test_a_trial_finds_what_would_lose_every_match(write, case):
+    text, line = FAILS[case]
+    path = write(text)
+    loaded = student.load(path)
+    with pytest.raises(InputError) as refused:
+        student.trial(loaded, GAME)
+    assert refused.value.code == "trial_failed"
+    assert f"{path}:{line}," in str(refused.value)
+    assert "connect_four" in str(refused.value)
+
+
+def test_a_trial_does_not_wait_for_ever(write):
+    release = threading.Event()
+    loaded = student.load(write("def choose(state, clock):\n    event.wait()\n"))
+    loaded.make()._module.event = release
+    try:
+        with pytest.raises(InputError, match=r"two moves within 0\.05 s, got no answer"):
+            student.trial(loaded, GAME, limit_ms=50)
+    finally:
+        release.set()
+
+
+def test_a_report_begins_with_the_agents_own_lines(write):
+    path = write("def choose(state, clock):\n    return helper()\n\ndef helper():\n    return 1 // 0\n")
+    loaded = student.load(path)
+    control = TimeControl(5_000, margin_ms=200, ready_ms=5_000)
+    result = play_match(
+        GAME, [RandomAgent(4), loaded.make()], control, moves=["4", "4"], names=["random", str(path)]
+    )
+    lines = result.fault.traceback.splitlines()
+    assert lines[0].startswith("Traceback")
+    assert f'"{path}", line 2' in lines[1]
+    assert "ZeroDivisionError" in lines[-1]
+    assert str(Path("agents") / "local.py") not in result.fault.traceback
+    moves = " ".join(result.position.actions)
+    assert result.fault.command() == f'plyground play random {path} --game connect_four --moves "{moves}"'
+    assert result.fault.text().endswith(result.fault.command())
+
+
+def test_a_game_with_options_is_quoted_for_the_shell():
+    game = games.load("connect_four(rows=5,columns=6,k=4)")
+    agent = student.ObjectAgent(type("P", (), {"choose": lambda self, s, c: None})())
+    fault = play_match(game, [agent, RandomAgent(1)], names=["my agent.py", "random"]).fault
+    assert fault.command() == (
+        "plyground play 'my agent.py' random --game 'connect_four(rows=5,columns=6,k=4)'"
+    )
+
+
+@pytest.mark.parametrize("variant", ["tic_tac_toe", "connect_four", "connect_four(rows=5,columns=6,k=4)"])
+def test_the_example_plays_every_ladder_and_beats_random(variant):
+    game = games.load(variant)
+    loaded = student.load(EXAMPLE)
+    student.trial(loaded, game)
+    results = [play_match(game, [loaded.make(), RandomAgent(seed)]) for seed in range(8)]
+    assert all("crash" not in result.causes for result in results)
+    assert sum(result.scores[0] for result in results) >= 6
+
+
+def test_the_example_is_as_short_as_promised():
+    code = re.sub(r'""".*?"""', "", EXAMPLE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert 5 <= sum(bool(line.strip()) for line in code.splitlines()) <= 14
+    assert callable(runpy.run_path(str(EXAMPLE))["choose"])

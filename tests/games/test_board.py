@@ -1,0 +1,35 @@
+"""A board as data and as text."""
+
+from games import Board
+
+
+def test_json_is_sorted_plain_data():
+    board = Board(
+        rows=2, columns=2, pieces={(1, 0): 1, (0, 1): 0}, style="lines", last=((1, 0),), targets={"a": (0, 0)}
+    )
+    assert board.to_json() == {
+        "geometry": "grid",
+        "style": "lines",
+        "rows": 2,
+        "columns": 2,
+        "pieces": [[0, 1, 0], [1, 0, 1]],
+        "last": [[1, 0]],
+        "line": [],
+        "column_labels": [],
+        "row_labels": [],
+        "targets": {"a": [0, 0]},
+    }
+
+
+def test_text_marks_seats_last_move_and_labels():
+    board = Board(
+        rows=2,
+        columns=2,
+        pieces={(1, 0): 1, (0, 1): 0},
+        style="lines",
+        last=((1, 0),),
+        column_labels=("a", "b"),
+        row_labels=("2", "1"),
+    )
+    assert board.to_text() == " 2  .  x \n 1 [o] . \n    a  b "
+    assert board.to_text(marks="#@").splitlines()[0] == " 2  .  # "

@@ -1,0 +1,248 @@
+"""What every game must keep, whatever its rules: run on each game found and on variants of its options."""
+
+import json
+import math
+import random
+
+import pytest
+
+import games
+from games import CHANCE, Game, InputError, Position
+
+GAMES_PLAYED = 12
+MAX_PLIES = 2_000
+JUNK = [
+    "",
+    " ",
+    "\n",
+    "\x00",
+    "-1",
+    "+1",
+    "01",
+    "1.0",
+    "1e0",
+    "0x1",
+    "1_0",
+    "99",
+    "NaN",
+    "true",
+    "null",
+    "\u0661",
+    "\uff11",
+    "\u00b2",
+    "\ud800",
+    "1" * 100_000,
+    "x" * 100_000,
+]
+
+
+def neighbours(game: Game) -> list[str]:
+    """Variants that differ from the defaults in one option by one, where the rules allow that."""
+    found = []
+    for name, option in game.options.items():
+        for value in (option.default - 1, option.default + 1):
+            try:
+                found.append(game.with_options(**{name: value}).variant)
+            except InputError:
+                continue
+    return found
+
+
+VARIANTS = [variant for name in games.names() for variant in (name, *neighbours(games.load(name)))] + [
+    "connect_four(rows=5,columns=6,k=4)",
+    "connect_four(rows=2,columns=2,k=2)",
+    "connect_four(rows=9,columns=6,k=9)",
+    "connect_four(rows=6,columns=9,k=9)",
+]
+
+
+@pytest.fixture(params=VARIANTS)
+def game(request) -> Game:
+    return games.load(request.param)
+
+
+@pytest.fixture
+def random_games(game) -> list[list[Position]]:
+    """Some random games, each as all its positions from the initial one to the end."""
+    played = []
+    for seed in range(GAMES_PLAYED):
+        rng = random.Random(f"{game.variant} {seed}")
+        positions = [Position.start(game)]
+        while not positions[-1].is_terminal():
+            assert len(positions) <= MAX_PLIES, f"{game.variant} with seed {seed} does not end"
+            positions.append(positions[-1].play(rng.choice(positions[-1].legal())))
+        played.append(positions)
+    return played
+
+
+@pytest.fixture
+def positions(random_games) -> list[Position]:
+    return [position for played in random_games for position in played]
+
+
+def test_variant_name_loads_the_same_game(game):
+    again = games.load(game.variant)
+    assert again.variant == game.variant
+    assert again.initial_state() == game.initial_state()
+
+
+def test_states_are_immutable_and_hashable(positions):
+    for position in positions:
+        state = position.state
+        text, known = position.text(), hash(state)
+        for action in state.actions():
+            state.result(action)
+        state.is_terminal()
+        state.features(0)
+        assert (position.text(), hash(state)) == (text, known)
+        with pytest.raises(AttributeError):
+            state.invented = 1
+        for field in state._fields:
+            with pytest.raises(AttributeError):
+                setattr(state, field, 0)
+
+
+def test_players_and_turns(game, positions):
+    assert game.players >= 1
+    for position in positions:
+        assert position.state.players() == game.players
+        if not position.is_terminal():
+            assert position.to_move() in (
+                range(game.players) if not game.has_chance else range(CHANCE, game.players)
+            )
+        assert game.has_chance or list(position.state.chance()) == []
+
+
+def test_actions_are_small_numbers_in_a_fixed_order(positions):
+    for position in positions:
+        actions = list(position.state.actions())
+        assert actions == list(position.state.actions())
+        assert len(set(actions)) == len(actions)
+        assert all(type(action) is int and 0 <= action < 2**15 for action in actions)
+        assert bool(actions) is not position.is_terminal()
+
+
+def test_every_action_leads_to_another_state_that_can_be_read_back(game, positions):
+    for position in positions:
+        state = position.state
+        for action in state.actions():
+            following = state.result(action)
+            assert type(following) is type(state)
+            assert following != state
+            assert game.parse_position(game.format_position(following)) == following
+
+
+def test_equal_states_have_equal_keys_and_different_ones_different_keys(game, positions):
+    texts_by_key: dict[int, str] = {}
+    for position in positions:
+        key = position.state.key()
+        assert 0 <= key < 2**64
+        assert game.parse_position(position.text()).key() == key
+        assert texts_by_key.setdefault(key, position.text()) == position.text()
+
+
+def test_utilities_are_known_at_the_end(game, random_games):
+    for played in random_games:
+        utilities = played[-1].utilities()
+        assert len(utilities) == game.players
+        assert all(math.isfinite(utility) for utility in utilities)
+        if game.zero_sum:
+            assert sum(utilities) == 0
+
+
+def test_features_are_finite_named_and_seen_from_both_sides(game, positions):
+    for position in positions:
+        seen = [position.state.features(player) for player in range(game.players)]
+        for features in seen:
+            assert features._fields == game.feature_names
+            assert all(math.isfinite(value) for value in features)
+        if game.zero_sum and game.players == 2:
+            assert [-value for value in seen[0]] == list(seen[1])
+
+
+def test_evaluate_is_the_dot_product_of_features_and_weights(game, positions):
+    rng = random.Random(1)
+    weights = [rng.uniform(-1, 1) for _ in game.feature_names]
+    for position in positions:
+        for player in range(game.players):
+            expected = sum(w * f for w, f in zip(weights, position.state.features(player), strict=True))
+            assert position.state.evaluate(player, weights) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="argument"):
+        game.initial_state().evaluate(0, [*weights, 1.0])
+
+
+def test_texts_of_actions_are_distinct_and_read_back(game, positions):
+    for position in positions:
+        actions = list(position.state.actions())
+        assert len(set(position.legal())) == len(actions)
+        for action, text in zip(actions, position.legal(), strict=True):
+            assert game.parse_action(position.state, text) == action
+
+
+def test_texts_of_positions_read_back_exactly(game, positions):
+    for position in positions:
+        again = game.parse_position(position.text())
+        assert again == position.state
+        assert hash(again) == hash(position.state)
+        assert game.format_position(again) == position.text()
+
+
+def test_boards_are_plain_data_inside_their_size(game, positions):
+    for position in positions:
+        board = position.board()
+        assert json.loads(json.dumps(board.to_json(), allow_nan=False)) == board.to_json()
+        cells = [*board.pieces, *board.last, *board.line, *board.targets.values()]
+        assert all(0 <= row < board.rows and 0 <= column < board.columns for row, column in cells)
+        assert all(0 <= seat < game.players for seat in board.pieces.values())
+        assert list(board.targets) == position.legal()
+        assert bool(board.last) is (position.ply > 0)
+        assert len(board.column_labels) in (0, board.columns)
+        assert len(board.row_labels) in (0, board.rows)
+        assert len(board.to_text().splitlines()) == board.rows + bool(board.column_labels)
+
+
+def test_illegal_actions_are_refused_and_change_nothing(random_games):
+    for played in random_games[:3]:
+        for position in played:
+            before = (position.text(), position.actions, position.keys, position.state)
+            legal = position.legal()
+            padded = [variant for text in legal for variant in (f" {text}", f"{text} ", f"{text}\n")]
+            for text in [*JUNK, *padded, None, 1, 1.0, True, b"1", ["1"], math.nan]:
+                if text in legal:
+                    continue
+                with pytest.raises(InputError) as refusal:
+                    position.play(text)
+                assert len(str(refusal.value)) < 600
+                assert set(refusal.value.available) == set(legal)
+            assert (position.text(), position.actions, position.keys, position.state) == before
+
+
+def test_odd_position_texts_are_refused(game):
+    text = game.format_position(game.initial_state())
+    odd = [
+        "",
+        " ",
+        text[:-1],
+        text[1:],
+        f"{text} ",
+        f" {text}",
+        f"{text}\n",
+        text * 2,
+        text + "\x00",
+        "?" * 100_000,
+    ]
+    for broken in [*odd, text.replace(" ", "\u00a0"), text.replace(" ", "  "), None, 7, b"x"]:
+        with pytest.raises(InputError) as refusal:
+            game.parse_position(broken)
+        assert len(str(refusal.value)) < 600
+
+
+def test_positions_remember_how_they_came_about(game, random_games):
+    for played in random_games:
+        end = played[-1]
+        assert Position.start(game, None, end.actions) == end
+        assert end.keys == tuple(position.state.key() for position in played)
+        assert end.ply == len(played) - 1
+        assert end.legal() == []
+        with pytest.raises(InputError, match="the game is over"):
+            end.play(end.actions[-1])

@@ -1,0 +1,79 @@
+"""`plyground doctor` and `plyground db migrate` on real databases."""
+
+import json
+import sqlite3
+
+import pytest
+
+from server.lock import DataLock
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Variables that name a data folder which is not there yet."""
+    return {"PLYGROUND_DATA_DIR": str(tmp_path / "new" / "data")}
+
+
+async def test_migrate_makes_a_database_that_is_well(plyground, place):
+    for _ in range(2):
+        result = await plyground("db", "migrate", **place)
+        result.assert_done()
+        assert "plyground.db is up to date" in result.out
+    result = await plyground("doctor", **place)
+    result.assert_done()
+    assert result.out.splitlines() == [
+        f"a server does not run on {place['PLYGROUND_DATA_DIR']}",
+        "results, ratings and matches hold together",
+    ]
+    assert json.loads((await plyground("doctor", "--json", **place)).out) == []
+
+
+async def test_doctor_names_a_running_server(plyground, place, tmp_path):
+    (await plyground("db", "migrate", **place)).assert_done()
+    lock = DataLock(tmp_path / "new" / "data")
+    lock.acquire()
+    try:
+        assert "a server runs on" in (await plyground("doctor", **place)).out
+    finally:
+        lock.release()
+
+
+async def test_a_broken_invariant_is_exit_code_1(plyground, place, tmp_path):
+    (await plyground("db", "migrate", **place)).assert_done()
+    now = "2026-01-01T00:00:00.000000+00:00"
+    with sqlite3.connect(tmp_path / "new" / "data" / "plyground.db") as raw:
+        values = "'l', 'l', 'tic_tac_toe', 1, 0"
+        raw.execute(f"INSERT INTO ladders (name, title, game, move_ms, position) VALUES ({values})")
+        raw.execute("INSERT INTO results (match_id, ladder_id, finished_at) VALUES (5, 1, ?)", (now,))
+    raw.close()
+    result = await plyground("doctor", **place)
+    assert (result.code, result.err) == (1, "")
+    assert len(result.out.splitlines()) >= 2
+    findings = json.loads((await plyground("doctor", "--json", **place)).out)
+    assert findings
+    assert all(finding["code"] in result.out and finding["message"] in result.out for finding in findings)
+
+
+async def test_doctor_makes_no_database(plyground, place, tmp_path):
+    (await plyground("doctor", **place)).assert_refused("doctor", "expected an existing database")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"PLYGROUND_DATABASE_URL": "mysql://x/y"}, ["expected a database URL", "available: sqlite"]),
+        ({"PLYGROUND_COLOUR": "red"}, ["PLYGROUND_COLOUR"]),
+        ({"PLYGROUND_DATA_DIR": "/dev/null/data"}, ["/dev/null"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["doctor", "db migrate"])
+async def test_bad_settings(plyground, command, variables, words):
+    (await plyground(*command.split(), **variables)).assert_refused(command, *words)
+
+
+async def test_a_file_that_is_no_database(plyground, place, tmp_path):
+    folder = tmp_path / "new" / "data"
+    folder.mkdir(parents=True)
+    (folder / "plyground.db").write_bytes(b"no database at all" * 100)
+    (await plyground("doctor", **place)).assert_refused("doctor", "expected a usable database")

@@ -1,0 +1,151 @@
+"""`plyground play`: series of games without a server, and a person at the terminal."""
+
+import json
+
+import pytest
+
+
+async def play(plyground, *arguments, **options):
+    """Play and return the JSON that came of it."""
+    result = await plyground("play", *arguments, "--json", **options)
+    result.assert_done()
+    return json.loads(result.out)
+
+
+async def test_agents_swap_seats_after_every_game(plyground):
+    played = await play(
+        plyground, "alphabeta", "random", "--game", "tic_tac_toe", "--games", "5", "--seed", "7"
+    )
+    assert [match["players"] for match in played["matches"]] == [
+        ["alphabeta", "random"] if number % 2 == 0 else ["random", "alphabeta"] for number in range(5)
+    ]
+    first, second = played["agents"]
+    assert [seat["games"] for seat in first["seats"]] == [3, 2]
+    assert [seat["games"] for seat in second["seats"]] == [2, 3]
+
+
+async def test_the_counts_are_those_of_the_matches(plyground):
+    played = await play(
+        plyground, "random", "minimax", "--game", "tic_tac_toe", "--games", "8", "--seed", "1"
+    )
+    for agent in played["agents"]:
+        ends = [match["outcome"][match["players"].index(agent["agent"])] for match in played["matches"]]
+        assert (agent["wins"], agent["draws"], agent["losses"]) == tuple(
+            map(ends.count, ("win", "draw", "loss"))
+        )
+        assert agent["points"] == ends.count("win") + ends.count("draw") / 2
+        assert agent["causes"] == {"normal": 8}
+        assert agent["ms_a_move"] > 0
+    assert sum(agent["points"] for agent in played["agents"]) == 8
+
+
+async def test_a_seed_repeats_the_games(plyground, agent_file):
+    agent_file("lots.py", "import random; return random.choice(list(state.actions()))")
+    arguments = ("lots.py", "random", "--games", "2", "--seed")
+    one, again, other = [
+        [match["moves"] for match in (await play(plyground, *arguments, seed))["matches"]]
+        for seed in ("1", "1", "2")
+    ]
+    assert one == again
+    assert one != other
+
+
+async def test_the_game_starts_with_the_given_moves(plyground):
+    played = await play(
+        plyground, "random", "random", "--moves", "4 4 3", "--game", "connect_four(rows=5,columns=6,k=4)"
+    )
+    (match,) = played["matches"]
+    assert match["moves"][:3] == ["4", "4", "3"]
+    assert match["players"] == ["random #1", "random #2"]
+
+
+async def test_the_table_and_the_progress(plyground):
+    result = await plyground("play", "random", "mcts", "--game", "tic_tac_toe", "--games", "3")
+    result.assert_done()
+    head, _, *rows = [line.split() for line in result.out.splitlines()]
+    assert head[:7] == ["agent", "seat", "games", "won", "drawn", "lost", "points"]
+    assert [row[:3] for row in (rows[0], rows[3])] == [["random", "all", "3"], ["mcts", "all", "3"]]
+    assert [line.partition(":")[0] for line in result.err.splitlines()] == [
+        f"game {n} of 3" for n in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "got", "cause"),
+    [
+        ("return 99", "99 is none of the legal actions", "illegal_action"),
+        ("raise KeyError('no idea')", "KeyError: 'no idea'", "crash"),
+        ("import time; time.sleep(60)", "no answer to ply 2 within 50 ms", "timeout"),
+    ],
+)
+async def test_a_fault_is_reported_and_loses(plyground, agent_file, body, got, cause):
+    agent_file("mine.py", body)
+    arguments = ("play", "mine.py", "random", "--moves", "4 4", "--games", "3", "--move-ms", "50", "--json")
+    result = await plyground(*arguments)
+    result.assert_done()
+    mine = json.loads(result.out)["agents"][0]
+    assert (mine["losses"], mine["causes"]) == (3, {cause: 3})
+    assert result.err.count("Repeat it here") == 1, "one report an agent is enough"
+    for line in (got, 'plyground play mine.py random --game connect_four --moves "4 4"', "1 2 3 4 5 6 7"):
+        assert line in result.err
+
+
+async def test_what_an_agent_prints_does_not_spoil_the_result(plyground, agent_file):
+    agent_file("talks.py", "print('thinking'); return next(iter(state.actions()))")
+    result = await plyground("play", "talks.py", "random", "--json")
+    assert len(json.loads(result.out)["matches"]) == 1
+    assert "thinking" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["foo", "random"],
+            ["expected an agent, got 'foo'", "available: random, minimax", "me", "a .py file"],
+        ),
+        (["random", "nowhere.py"], ["no file nowhere.py", "available: broken.py, empty.py, wide.py"]),
+        (["random", "broken.py"], ["without syntax errors", "broken.py:1"]),
+        (["random", "empty.py"], ["choose(state, clock)", "empty.py:1"]),
+        (["random", "wide.py"], ["wide.py:1"]),
+        (
+            ["random", "random", "--game", "halma"],
+            ["expected a game, got 'halma'", "available: connect_four"],
+        ),
+        (["random", "random", "--moves", "4 9"], ["'9'", "available: 1, 2"]),
+        (["me", "random", "--move-ms", "5"], ["--move-ms"]),
+    ],
+)
+async def test_what_cannot_be_played(plyground, tmp_path, arguments, words):
+    for name, text in {
+        "broken": "def choose(:\n  (",
+        "empty": "x = 1\n",
+        "wide": "def choose(a, b, c): ...\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    (await plyground("play", *arguments)).assert_refused("play", *words)
+
+
+async def test_a_person_plays_to_the_end(plyground):
+    columns = "4\n" * 3 + "9\nx\n\n" + "1\n4\n2\n3\n5\n6\n7\n" * 8
+    result = await plyground("play", "me", "random", "--seed", "4", stdin=columns)
+    result.assert_done()
+    assert "expected a legal action, got '9'" in result.out
+    assert "or q to resign" in result.out
+    assert "[x]" in result.out
+    assert result.out.splitlines()[0] == "x me   o random"
+    assert "normal 1" in result.out
+
+
+@pytest.mark.parametrize("stdin", ["4\nq\n", "4\n", ""])
+async def test_a_person_resigns_by_q_or_the_end_of_input(plyground, stdin):
+    result = await plyground("play", "me", "random", stdin=stdin)
+    result.assert_done()
+    assert "random won (me: resignation)" in result.out
+
+
+async def test_two_persons_at_one_terminal(plyground):
+    played = await play(plyground, "me", "me", "--game", "tic_tac_toe", stdin="0\n3\n1\n4\n2\n")
+    (match,) = played["matches"]
+    assert match["moves"] == ["0", "3", "1", "4", "2"]
+    assert (match["players"], match["outcome"]) == (["me #1", "me #2"], ["win", "loss"])

@@ -1,0 +1,59 @@
+"""Not a test: a program that plays matches until it is killed. See test_kill.py.
+
+It prints `id elo elo` for each match after the database has said that its result is committed.
+"""
+
+import asyncio
+import random
+import sys
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+from server.db import agents, ladders, matches
+from server.db.engine import Database
+
+WORKERS = 8
+RESULTS = ((("win", 1.0), ("loss", 0.0)), (("draw", 0.5), ("draw", 0.5)), (("loss", 0.0), ("win", 1.0)))
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def enter(conn):
+    ladder = ladders.sync(conn, [SimpleNamespace(name="go", title="Go", game="go", move_ms=1000)])[0]
+    versions = []
+    for number in range(4):
+        identity = agents.ensure_house(conn, f"house-{number}", now())
+        version = agents.ensure_version(conn, identity.agent_id, "f", now())
+        agents.join_ladder(conn, ladder.id, version.id, now())
+        versions.append(version.id)
+    return ladder.id, versions
+
+
+async def play_forever(db: Database, ladder: int, versions: list[int]) -> None:
+    while True:
+        pair = tuple(random.sample(versions, 2))
+        for number in await db.write(matches.queue_pair, ladder, pair, {"move_ms": 1000}, now()):
+            attempt = await db.write(matches.begin, number, "child", now())
+            await db.write(matches.set_running, number, attempt, now())
+            for ply in range(random.randrange(3)):
+                move = matches.MoveRow(ply, ply % 2, "d4", 1, 1, None, now())
+                await db.write(matches.record_move, number, attempt, move)
+            seats = [
+                matches.SeatResult(outcome, "normal", score) for outcome, score in random.choice(RESULTS)
+            ]
+            after = await db.write(matches.finish, number, attempt, seats, None, now(), durable=True)
+            sys.stdout.write(f"{number} {after[0]!r} {after[1]!r}\n")
+            sys.stdout.flush()
+
+
+async def main(url: str) -> None:
+    db = Database.open(url)
+    db.migrate()
+    ladder, versions = db.write_now(enter)
+    db.write_now(matches.void_interrupted, now())
+    await asyncio.gather(*(play_forever(db, ladder, versions) for _ in range(WORKERS)))
+
+
+asyncio.run(main(sys.argv[1]))

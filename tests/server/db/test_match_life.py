@@ -1,0 +1,270 @@
+"""A match from the queue to its end, and everything that comes late, twice or not at all."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy.exc import StatementError
+
+from server.core.outcome import Cause, Outcome
+from server.db import matches, reads
+from server.db.doctor import check
+from server.db.matches import SeatResult, Stale
+
+
+@pytest.fixture
+def ada(league):
+    return league.agent("ada")
+
+
+@pytest.fixture
+def bob(league):
+    return league.agent("bob")
+
+
+def match(league, number):
+    return league.db.read_now(reads.match, number)
+
+
+def assert_sound(league, **options):
+    assert league.db.read_now(lambda conn: check(conn, **options)) == []
+
+
+def assert_refused(league, change, error=Stale):
+    before = league.everything()
+    with pytest.raises(error):
+        change()
+    assert league.everything() == before
+
+
+def test_a_pair_is_two_matches_with_seats_swapped(league, ada, bob):
+    first, second = league.queue(ada, bob)
+    waiting = league.do(matches.queued)
+    assert [(row.id, row.versions) for row in waiting] == [(first, (ada, bob)), (second, (bob, ada))]
+    assert {match(league, number).pair_id for number in (first, second)} == {first}
+    assert match(league, first).time_control == {"move_ms": 5000}
+    assert_sound(league)
+
+
+def test_nobody_plays_themselves_or_where_they_have_not_joined(league, ada, bob):
+    assert_refused(league, lambda: league.queue(ada, ada), ValueError)
+    elsewhere = league.ladders["tic_tac_toe"]
+    with pytest.raises(ValueError, match="have not joined"):
+        league.queue(ada, bob, elsewhere)
+
+
+def test_a_match_from_queue_to_result(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    attempt = league.begin(number)
+    assert attempt == 1
+    assert match(league, number).state == "starting"
+    league.do(matches.set_running, number, attempt, league.now())
+    league.move(number, attempt, 0, "4", {"depth": 7, "pv": ["4", "ü\0"]})
+    league.move(number, attempt, 1, "3")
+    assert league.finish(number, attempt, "win", "resignation") == pytest.approx([1580, 1420])
+    over = match(league, number)
+    assert (over.state, over.moves, over.detail) == ("finished", 2, "over")
+    assert [(seat.agent, seat.version, seat.outcome, seat.cause) for seat in over.seats] == [
+        ("ada", 1, "win", "resignation"),
+        ("bob", 1, "loss", "resignation"),
+    ]
+    assert [(seat.elo, seat.elo_after) for seat in over.seats] == [(1500, 1580), (1500, 1420)]
+    moves = league.db.read_now(reads.moves, number)
+    assert [(move.ply, move.seat, move.action) for move in moves] == [(0, 0, "4"), (1, 1, "3")]
+    assert moves[0].info == {"depth": 7, "pv": ["4", "ü\0"]}
+    assert moves[1].info is None
+    assert_sound(league)
+
+
+def test_members_of_enums_are_stored_as_their_values(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    attempt = league.run(number)
+    seats = [SeatResult(Outcome.DRAW, Cause.RULE_DRAW, 0.5)] * 2
+    league.do(matches.finish, number, attempt, seats, None, league.now())
+    assert [(seat.outcome, seat.cause) for seat in match(league, number).seats] == [("draw", "rule_draw")] * 2
+
+
+def test_every_time_is_utc_with_its_zone(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    tokyo = datetime(2026, 3, 2, 6, 30, 15, 123456, tzinfo=timezone(timedelta(hours=9)))
+    attempt = league.do(matches.begin, number, "server-1", tokyo)
+    league.do(matches.set_running, number, attempt, tokyo)
+    started = match(league, number).started_at
+    assert started == tokyo
+    assert started.tzinfo is UTC
+    assert started.isoformat() == "2026-03-01T21:30:15.123456+00:00"
+    without_zone = matches.MoveRow(0, 0, "1", 1, 1, None, tokyo.replace(tzinfo=None))
+    with pytest.raises(StatementError, match="expected a time with a zone"):
+        league.do(matches.record_move, number, attempt, without_zone)
+
+
+def test_a_second_finish_changes_nothing(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    attempt = league.run(number)
+    league.finish(number, attempt, "win")
+    for again in ("win", "loss", "draw"):
+        assert_refused(league, lambda result=again: league.finish(number, attempt, result))
+    assert_refused(league, lambda: league.void(number, attempt, replay=True))
+
+
+@pytest.mark.parametrize("attempt", [0, 2, -1])
+def test_another_attempt_is_refused(league, ada, bob, attempt):
+    number, _ = league.queue(ada, bob)
+    league.run(number)
+    for change in (
+        lambda: league.finish(number, attempt, "win"),
+        lambda: league.void(number, attempt, replay=True),
+        lambda: league.move(number, attempt, 0),
+        lambda: league.do(matches.set_running, number, attempt, league.now()),
+    ):
+        assert_refused(league, change)
+
+
+def test_what_was_queued_or_never_was_is_not_finished(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    assert_refused(league, lambda: league.finish(number, 0, "win"))
+    assert_refused(league, lambda: league.finish(number + 100, 1, "win"))
+    assert_refused(league, lambda: league.begin(number + 100))
+
+
+def test_a_match_is_taken_up_once(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    league.begin(number)
+    assert_refused(league, lambda: league.begin(number))
+    assert_refused(league, lambda: league.do(matches.drop_queued, number, "late", league.now()))
+
+
+def test_moves_are_recorded_once_and_in_order(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    attempt = league.begin(number)
+    assert_refused(league, lambda: league.move(number, attempt, 0))  # not running yet
+    league.do(matches.set_running, number, attempt, league.now())
+    assert_refused(league, lambda: league.move(number, attempt, 1))
+    league.move(number, attempt, 0)
+    assert_refused(league, lambda: league.move(number, attempt, 0))
+    assert_refused(league, lambda: league.move(number, attempt, 2))
+    league.finish(number, attempt, "draw")
+    assert_refused(league, lambda: league.move(number, attempt, 1))
+
+
+@pytest.mark.parametrize(
+    "seats",
+    [
+        [SeatResult("void", "infrastructure", 0.5)] * 2,
+        [SeatResult("win", "normal", 1.0), SeatResult("loss", "normal", 0.5)],
+        [SeatResult("win", "normal", 1.0)],
+        [SeatResult("draw", "normal", 0.5)] * 3,
+        [SeatResult("won", "normal", 1.0), SeatResult("loss", "normal", 0.0)],
+        [SeatResult("draw", "boredom", 0.5)] * 2,
+    ],
+)
+def test_a_result_that_makes_no_sense_is_refused(league, ada, bob, seats):
+    number, _ = league.queue(ada, bob)
+    attempt = league.run(number)
+    assert_refused(
+        league, lambda: league.do(matches.finish, number, attempt, seats, None, league.now()), ValueError
+    )
+    league.finish(number, attempt, "win")
+    assert_sound(league)
+
+
+async def test_racing_ends_give_one_result(league, ada, bob):
+    """PB12: a winning move, a deadline, a lost connection and an abort in one tick; the first one counts."""
+    number, _ = league.queue(ada, bob)
+    attempt, now = league.run(number), league.now()
+
+    def ends(one, cause):
+        seats = [SeatResult(outcome, cause, score) for outcome, score in one]
+        return lambda conn: matches.finish(conn, number, attempt, seats, cause, now)
+
+    won, lost = (("win", 1.0), ("loss", 0.0)), (("loss", 0.0), ("win", 1.0))
+    answers = await asyncio.gather(
+        league.db.write(ends(won, "normal"), durable=True),
+        league.db.write(ends(lost, "timeout"), durable=True),
+        league.db.write(ends(lost, "disconnect"), durable=True),
+        league.db.write(
+            lambda conn: matches.void(
+                conn, number, attempt, ["infrastructure"] * 2, "abort", now, replay=True
+            )
+        ),
+        return_exceptions=True,
+    )
+    assert answers[0] == pytest.approx([1580, 1420])
+    assert [type(answer) for answer in answers[1:]] == [Stale] * 3
+    assert match(league, number).detail == "normal"
+    assert league.rows("SELECT match_id FROM results") == [(number,)]
+    assert sorted(league.rows("SELECT elo, games FROM ratings")) == [(1420, 1), (1580, 1)]
+    assert len(league.do(matches.queued)) == 1  # the other match of the pair; no replay
+    assert_sound(league)
+
+
+def test_a_void_match_counts_for_nobody_and_keeps_its_moves(league, ada, bob):
+    number, other = league.queue(ada, bob)
+    attempt = league.run(number)
+    league.move(number, attempt, 0)
+    assert league.void(number, attempt, replay=False) is None
+    over = match(league, number)
+    assert (over.state, over.moves, over.detail) == ("void", 1, "broken")
+    assert over.finished_at is not None
+    assert [(seat.outcome, seat.cause, seat.elo_after) for seat in over.seats] == [
+        ("void", "infrastructure", None)
+    ] * 2
+    assert league.rows("SELECT * FROM results") == []
+    assert set(league.rows("SELECT elo, games, wins, draws, losses FROM ratings")) == {(1500, 0, 0, 0, 0)}
+    assert [row.id for row in league.do(matches.queued)] == [other]
+    assert_sound(league)
+
+
+def test_a_replay_is_the_same_match_from_the_start(league, ada, bob):
+    _, number = league.queue(ada, bob)
+    attempt = league.run(number)
+    league.move(number, attempt, 0)
+    replay = match(league, league.void(number, attempt, replay=True))
+    old = match(league, number)
+    assert (replay.state, replay.moves, replay.attempt, replay.replay_of) == ("queued", 0, 0, number)
+    assert (replay.pair_id, replay.ladder, replay.time_control) == (old.pair_id, old.ladder, old.time_control)
+    assert [seat.version_id for seat in replay.seats] == [bob, ada]
+    league.finish(replay.id, league.run(replay.id), "win")
+    assert_sound(league)
+
+
+def test_a_restart_voids_and_replays_what_was_in_play(league, ada, bob):
+    done, _ = league.play(ada, bob, "win", "draw")
+    starting, running = league.queue(ada, bob)
+    waiting, _ = league.queue(ada, bob)
+    league.begin(starting)
+    attempt = league.run(running)
+    league.move(running, attempt, 0)
+    replayed = league.do(matches.void_interrupted, league.now())
+    assert [old for old, _ in replayed] == [starting, running]
+    for old, new in replayed:
+        over = match(league, old)
+        assert (over.state, over.detail) == ("void", "the server was restarted; counts for nobody")
+        assert {(seat.outcome, seat.cause) for seat in over.seats} == {("void", "infrastructure")}
+        assert match(league, new).replay_of == old
+    assert match(league, done).state == "finished"
+    assert match(league, waiting).state == "queued"
+    assert_refused(league, lambda: league.finish(running, attempt, "win"))  # of the server that died
+    assert league.do(matches.void_interrupted, league.now()) == []
+    assert_sound(league)
+
+
+def test_a_dropped_match_is_void_and_not_replayed(league, ada, bob):
+    number, other = league.queue(ada, bob)
+    league.do(matches.drop_queued, number, "ada has a new version", league.now())
+    assert (match(league, number).state, match(league, number).detail) == ("void", "ada has a new version")
+    assert [row.id for row in league.do(matches.queued)] == [other]
+    assert_refused(league, lambda: league.do(matches.drop_queued, number, "again", league.now()))
+    assert_sound(league)
+
+
+def test_matches_are_counted_by_pair_and_by_state(league, ada, bob):
+    eve = league.agent("eve")
+    league.play(ada, bob, "win", "draw")
+    league.play(bob, ada, "win", "win")
+    league.play(eve, ada, "loss", "loss")
+    league.void(number := league.queue(eve, bob)[0], league.run(number), replay=True)
+    assert league.do(matches.together, league.ladder) == {frozenset({ada, bob}): 4, frozenset({ada, eve}): 2}
+    assert league.do(matches.counts, league.ladder) == {"finished": 6, "void": 1, "queued": 2}
+    assert league.do(matches.together, league.ladders["tic_tac_toe"]) == {}
+    assert league.do(matches.counts, league.ladders["tic_tac_toe"]) == {}

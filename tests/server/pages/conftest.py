@@ -1,0 +1,202 @@
+"""A stage: the pages with a real database and live events, and matches that a test plays move by move."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from msgspec.structs import replace
+from playwright.async_api import Browser, Page, async_playwright
+from prometheus_client import CollectorRegistry
+from sqlalchemy import update
+
+from agents.protocol import MatchView
+from server import http, pages
+from server.broadcast import Broadcast
+from server.core.names import name_key
+from server.db import agents, ladders, matches, schema
+from server.db.engine import Database
+from server.db.matches import MoveRow, SeatResult
+from server.pages.replay import replay
+from server.settings import Settings
+from server.watch import WatchGateway
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+
+
+class Stage:
+    """What a test sees of the place: it plays matches, and the pages show them."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.settings = Settings()
+        self.broadcast = Broadcast(first_version=1000)
+        self.ladders = {ladder.name: ladder for ladder in db.write_now(ladders.sync, self.settings.ladders)}
+        self.watching = WatchGateway(self.broadcast, set(self.ladders), self._no_past)
+        self._server: TestServer | None = None
+        self._versions: dict[str, int] = {}
+        self._attempts: dict[int, int] = {}
+
+    async def _no_past(self, _match_id: int) -> bytes | None:
+        return None
+
+    async def open(self, port: int | None = None) -> None:
+        app = web.Application(middlewares=http.middlewares())
+        app[http.SERVICES] = http.Services(self.db, self.settings, CollectorRegistry(), self.now)
+        app[http.ERROR_PAGE] = pages.error_page
+        app.add_routes(pages.routes())
+        app.add_routes([web.get("/ws/watch", self.watching.handle)])
+        self._server = TestServer(app, port=port)
+        await self._server.start_server()
+
+    async def close(self) -> int:
+        """Stop answering; returns the port that was used."""
+        assert self._server is not None
+        port = self._server.port
+        await self.cut()
+        await self._server.close()
+        assert port is not None
+        return port
+
+    async def cut(self) -> None:
+        """Close every spectator's socket, as a lost network does."""
+        for socket in list(self.watching.sockets):
+            await socket.close(code=1001)
+
+    def restart_broadcast(self) -> None:
+        """Forget all live events, as a server that was started anew has."""
+        self.broadcast = Broadcast(first_version=2000)
+        self.watching._broadcast = self.broadcast
+
+    def url(self, path: str = "/") -> str:
+        assert self._server is not None
+        return str(self._server.make_url(path))
+
+    @staticmethod
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    async def agent(self, name: str, *, shown_as: str | None = None) -> None:
+        """Register an agent on every ladder. `shown_as` forces a name that registration would refuse."""
+
+        def job(conn):
+            made = agents.register(conn, name, owner=None, house=False, now=self.now())
+            version = agents.ensure_version(conn, made.agent_id, "f" * 64, self.now())
+            for ladder in self.ladders.values():
+                agents.join_ladder(conn, ladder.id, version.id, self.now())
+            if shown_as is not None:
+                forced = {"name": shown_as, "name_key": name_key(shown_as)}
+                conn.execute(update(schema.agents).where(schema.agents.c.id == made.agent_id).values(forced))
+            return version.id
+
+        self._versions[name] = await self.db.write(job)
+
+    async def begin(self, ladder: str, *names: str) -> int:
+        """Start a match and show it."""
+        control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, "bank_ms": 0, "increment_ms": 0}
+
+        def job(conn):
+            pair = tuple(self._versions[name] for name in names)
+            first, second = matches.queue_pair(conn, self.ladders[ladder].id, pair, control, self.now())
+            matches.drop_queued(conn, second, "not wanted here", self.now())
+            attempt = matches.begin(conn, first, "stage", self.now())
+            matches.set_running(conn, first, attempt, self.now())
+            return first, attempt
+
+        match_id, self._attempts[match_id] = await self.db.write(job)
+        await self.show(match_id)
+        return match_id
+
+    async def play(self, match_id: int, *actions: str, show: bool = True) -> None:
+        """Play actions, one event each."""
+        for action in actions:
+            ply = (await self.view(match_id)).ply
+
+            def job(conn, ply=ply, action=action):
+                row = MoveRow(ply, ply % 2, action, 12, 12, None, self.now())
+                matches.record_move(conn, match_id, self._attempts[match_id], row)
+
+            await self.db.write(job)
+            if show:
+                await self.show(match_id)
+
+    async def finish(
+        self, match_id: int, outcomes: Sequence[str], causes: Sequence[str], detail: str | None = None
+    ) -> None:
+        results = [SeatResult(o, c, SCORES[o]) for o, c in zip(outcomes, causes, strict=True)]
+        attempt = self._attempts[match_id]
+        await self.db.write(
+            lambda conn: matches.finish(conn, match_id, attempt, results, detail, self.now()), durable=True
+        )
+        await self.show(match_id)
+
+    async def void(self, match_id: int, detail: str) -> None:
+        causes = ["infrastructure", "infrastructure"]
+        await self.db.write(
+            lambda conn: matches.void(
+                conn, match_id, self._attempts[match_id], causes, detail, self.now(), replay=False
+            )
+        )
+        await self.show(match_id)
+
+    async def view(self, match_id: int) -> MatchView:
+        return (await self.db.read(replay, match_id, True)).view
+
+    async def show(self, match_id: int, **changes: object) -> None:
+        """Publish a match as it is now, as the referee does."""
+        view = await self.view(match_id)
+        clock = view.move_ms if view.to_move is not None else None
+        at = int(self.now().timestamp() * 1000)
+        self.broadcast.publish(replace(view, clock_ms=clock, at=at, **changes))
+
+
+class Reader:
+    """Somebody at a browser; collects what goes wrong there."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.faults: list[str] = []
+        page.on("console", lambda message: self._heard(message.type, message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in {"error", "warning"}:
+            self.faults.append(text)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    db = Database.open(f"sqlite:///{tmp_path / 'plyground.db'}")
+    db.migrate()
+    made = Stage(db)
+    await made.open()
+    yield made
+    await made.close()
+    db.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    if CHROMIUM is None:
+        sentence = "no Chromium here: `apt-get install chromium` brings it"
+        if os.environ.get("CI") == "true":
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    async with async_playwright() as driver:
+        running = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def reader(browser: Browser) -> AsyncIterator[Reader]:
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    yield Reader(await context.new_page())
+    await asyncio.wait_for(context.close(), 10)

@@ -1,0 +1,269 @@
+"""The pages in a real browser: they move by themselves, survive a lost connection, and trust no name."""
+
+from urllib.parse import quote
+
+import pytest
+from playwright.async_api import Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+
+
+def card(page: Page, match_id: int):
+    return page.locator(f'[data-match="{match_id}"]')
+
+
+async def test_board_changes_by_itself(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url())
+    shown = card(reader.page, match)
+    await expect(reader.page.locator("#running")).to_have_text("1 match running")
+    await expect(shown.locator(".body")).to_have_count(0)
+    await stage.play(match, "4", "4")
+    await expect(shown.locator(".body")).to_have_count(2)
+    await expect(shown.locator(".live")).to_have_text("ply 2")
+    await expect(shown.locator(".seat-1 .clock")).to_have_class("clock running")
+    label = await shown.locator(".board svg").get_attribute("aria-label")
+    assert label.startswith("Connect four after 2 plies, last move 4: row 1: all empty")
+    assert label.endswith("row 6: empty, empty, empty, seat 1, empty, empty, empty")
+    assert reader.faults == []
+
+
+async def test_standings_and_results_follow_a_finish(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("tic_tac_toe", "ada", "bob")
+    await reader.page.goto(stage.url())
+    table = reader.page.locator('[data-ladder="tic_tac_toe"] tbody')
+    await expect(table).to_contain_text("1500?")
+    await stage.play(match, "0", "3", "1", "4", "2")
+    await stage.finish(match, ["win", "loss"], ["normal", "normal"])
+    await expect(table.locator("tr").first).to_contain_text("ada")
+    await expect(table.locator("tr").first).to_contain_text("1580?")
+    await expect(reader.page.locator(".results")).to_contain_text("1–0")
+    await expect(card(reader.page, match).locator(".note")).to_have_text("ada won · normal end")
+    await expect(card(reader.page, match).locator(".win-over")).to_have_count(1)
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/ladders/connect_four", "/matches/{match}", f"/agents/{quote(HOSTILE)}"]
+)
+async def test_hostile_name_is_text_everywhere(stage, reader, path):
+    await stage.agent("ada")
+    await stage.agent("evil", shown_as=HOSTILE)
+    first = await stage.begin("connect_four", "ada", "evil")
+    await stage.play(first, "1")
+    await stage.finish(first, ["loss", "win"], ["timeout", "normal"], f"{HOSTILE} waited")
+    running = await stage.begin("connect_four", "evil", "ada")
+    await reader.page.goto(stage.url(path.format(match=running)))
+    await expect(reader.page.get_by_text(HOSTILE).first).to_be_attached()
+    await expect(reader.page.locator("img")).to_have_count(0)
+    assert await reader.page.title() != "owned"
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize("path", ["/", "/ladders/connect_four", "/matches/{match}", "/agents/ada"])
+@pytest.mark.parametrize("width", [360, 390, 1280])
+async def test_nothing_overflows(stage, reader, path, width):
+    await stage.agent("ada")
+    await stage.agent("w" * 32)
+    ended = await stage.begin("connect_four", "ada", "w" * 32)
+    await stage.finish(ended, ["win", "loss"], ["normal", "no_show"])
+    match = await stage.begin("connect_four", "w" * 32, "ada")
+    await stage.play(match, *"4444441122")
+    await reader.page.set_viewport_size({"width": width, "height": 740})
+    await reader.page.goto(stage.url(path.format(match=match)))
+    await reader.page.wait_for_load_state("networkidle")
+    wide = await reader.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+    assert reader.faults == []
+
+
+async def test_lost_connection_says_so_and_catches_up(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await stage.play(match, "4")
+    page = reader.page
+    await page.goto(stage.url(f"/matches/{match}"))
+    await expect(page.locator(".match .body")).to_have_count(1)
+    await expect(page.locator("#lost")).to_be_hidden()
+    port = await stage.close()
+    await expect(page.locator("#lost")).to_contain_text("Connection lost")
+    await expect(page.locator("#lost")).to_contain_text("You see ply 1.")
+    await expect(page.locator("#lost")).to_contain_text("Trying")
+    await stage.play(match, "4", "5")
+    await stage.open(port)
+    await page.get_by_role("button", name="Try now").click()
+    await expect(page.locator(".match .body")).to_have_count(3)
+    await expect(page.locator("#lost")).to_be_hidden()
+    await expect(page.locator(".moves .move")).to_have_text(["4", "4", "5"])
+
+
+async def test_reconnects_by_itself(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, match)).to_be_visible()
+    await stage.cut()
+    await expect(reader.page.locator("#lost")).to_be_visible()
+    await stage.play(match, "1", "2")
+    await expect(card(reader.page, match).locator(".body")).to_have_count(2)
+    await expect(reader.page.locator("#lost")).to_be_hidden()
+    assert reader.faults == []
+
+
+async def test_match_that_ended_unseen_is_shown_as_ended(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("tic_tac_toe", "ada", "bob")
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, match)).to_be_visible()
+    stage.restart_broadcast()
+    await stage.cut()
+    await stage.finish(match, ["loss", "win"], ["crash", "normal"])
+    await expect(card(reader.page, match).locator(".note")).to_have_text("bob won · crash of ada")
+    await expect(reader.page.locator("#running")).to_have_text("0 matches running")
+
+
+async def test_stepping_through_a_match(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("tic_tac_toe", "ada", "bob")
+    await stage.play(match, "4", "0", "8")
+    page = reader.page
+    await page.goto(stage.url(f"/matches/{match}"))
+    pieces = page.locator(".match .body")
+    await expect(pieces).to_have_count(3)
+    await page.keyboard.press("ArrowLeft")
+    await expect(pieces).to_have_count(2)
+    await page.keyboard.press("Home")
+    await expect(pieces).to_have_count(0)
+    await expect(page.locator('[data-part="position"]')).to_have_text("......... x")
+    await stage.play(match, "1")
+    await expect(page.locator(".moves .move")).to_have_count(4)
+    await expect(pieces).to_have_count(0)  # who looks back is left there
+    await page.keyboard.press("End")
+    await expect(pieces).to_have_count(4)
+    await page.locator(".moves .move").first.click()
+    await expect(pieces).to_have_count(1)
+    await expect(page).to_have_url(stage.url(f"/matches/{match}#1"))
+    assert reader.faults == []
+
+
+async def test_illegal_action_is_explained(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await stage.play(match, "4")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await stage.finish(match, ["win", "loss"], ["normal", "illegal_action"], "bob sent '9'; expected 1 to 7")
+    await expect(reader.page.locator(".stand")).to_have_text("ada won · illegal action of bob")
+    await expect(reader.page.get_by_text("bob sent '9'; expected 1 to 7")).to_be_visible()
+    await expect(reader.page.locator(".seat-1 .rating")).to_have_text("1500? +80")
+    assert reader.faults == []
+
+
+async def test_old_answer_does_not_undo_an_end(stage, reader):
+    """The page asks for the record twice; the answer from before the end comes last."""
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    asked = []
+
+    async def delay_second(route):
+        asked.append(route)
+        answer = await route.fetch()
+        if len(asked) == 2:
+            await stage.finish(match, ["win", "loss"], ["normal", "crash"])
+            await expect(reader.page.locator(".stand")).to_have_text("ada won · crash of bob")
+        await route.fulfill(response=answer)
+
+    await reader.page.route(f"**/fragments/matches/{match}", delay_second)
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".stand")).to_have_text("ada won · crash of bob")
+    await reader.page.wait_for_load_state("networkidle")
+    await expect(reader.page.locator(".stand")).to_have_text("ada won · crash of bob")
+    assert len(asked) == 3
+    assert reader.faults == []
+
+
+async def test_void_match_counts_for_nobody(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, match)).to_be_visible()
+    await stage.void(match, "the server was restarted; counts for nobody")
+    await expect(card(reader.page, match)).to_contain_text("counts for nobody")
+    await expect(reader.page.locator(".results")).to_have_count(0)
+    assert reader.faults == []
+
+
+async def test_more_matches_than_places(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    running = [await stage.begin("connect_four", "ada", "bob") for _ in range(8)]
+    await reader.page.goto(stage.url())
+    await expect(reader.page.locator(".match-card")).to_have_count(6)
+    await expect(reader.page.locator("#running")).to_have_text("8 matches running")
+    await stage.finish(running[0], ["win", "loss"], ["normal", "timeout"])
+    await expect(card(reader.page, running[6])).to_be_visible()
+    await expect(reader.page.locator(".match-card")).to_have_count(6)
+    assert reader.faults == []
+
+
+async def test_end_can_be_seen_before_the_next_match_takes_its_place(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    first = await stage.begin("tic_tac_toe", "ada", "bob")
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, first)).to_be_visible()
+    await stage.finish(first, ["win", "loss"], ["normal", "resignation"])
+    second = await stage.begin("tic_tac_toe", "bob", "ada")
+    await expect(card(reader.page, first).locator(".note")).to_have_text("ada won · resignation of bob")
+    await expect(card(reader.page, second)).to_be_visible()
+    await expect(card(reader.page, first)).to_have_count(0)
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_text_has_contrast(stage, reader, scheme):
+    """Every text token against every ground it stands on: 4.5 to 1 or better (WCAG 2)."""
+    await reader.page.emulate_media(color_scheme=scheme)
+    await reader.page.goto(stage.url())
+    worst = await reader.page.evaluate(
+        """() => {
+            const probe = document.body.appendChild(document.createElement("i"));
+            const light = (token) => {
+                probe.style.color = `var(--${token})`;
+                const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+                const linear = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+                const [r, g, b] = parts.map((part) => linear(part / 255));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            const grounds = ["bg", "card", "sunk"].map(light);
+            const inks = ["ink", "ink2", "ink3", "seat1", "seat2", "live", "bad"].map(light);
+            return Math.min(...inks.flatMap((ink) => grounds.map((ground) => ratio(ink, ground))));
+        }"""
+    )
+    assert worst >= 4.5
+
+
+async def test_reduced_motion_moves_nothing(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.emulate_media(reduced_motion="reduce")
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, match)).to_be_visible()
+    await stage.play(match, "4")
+    piece = card(reader.page, match).locator(".arrives")
+    await expect(piece).to_have_count(1)
+    assert await piece.evaluate("(element) => getComputedStyle(element).animationName") == "none"

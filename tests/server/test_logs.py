@@ -1,0 +1,49 @@
+"""One agent can fill no disk."""
+
+import pytest
+import structlog
+
+from server.logs import Throttle
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def lines(throttle: Throttle, count: int, **event: object) -> list[dict[str, object]]:
+    passed = []
+    for _ in range(count):
+        try:
+            passed.append(throttle(None, "info", {"event": "x", **event}))
+        except structlog.DropEvent:
+            continue
+    return passed
+
+
+def test_ten_lines_a_minute_about_one_agent_and_the_last_says_so():
+    clock = Clock()
+    throttle = Throttle(clock)
+    passed = lines(throttle, 500, agent="ada")
+    assert len(passed) == 10
+    assert "no more" in passed[-1]["throttled"]
+    assert len(lines(throttle, 5, agent="bob")) == 5
+    clock.now = 61
+    assert len(lines(throttle, 500, agent="ada")) == 10
+
+
+def test_lines_about_nobody_pass():
+    assert len(lines(Throttle(Clock()), 100)) == 100
+
+
+@pytest.mark.parametrize("key", ["agent", "address"])
+def test_memory_is_bounded_when_everybody_is_somebody_else(key: str):
+    clock = Clock()
+    throttle = Throttle(clock)
+    for number in range(30_000):
+        clock.now += 0.1
+        throttle(None, "info", {"event": "x", key: number})
+    assert len(throttle._counts) <= 10_001

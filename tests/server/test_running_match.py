@@ -1,0 +1,204 @@
+"""The shell around a match: nothing is told before it is committed, and no clock runs while we are away."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+import games
+from agents import protocol
+from games.position import Position
+from server import running_match
+from server.core import match as core
+from server.core.outcome import Cause, Outcome
+from server.db import matches
+from server.db.ladders import Ladder
+from server.running_match import RunningMatch, Seated, Shell
+
+LADDER = Ladder(1, "tic_tac_toe", "Tic-tac-toe", "tic_tac_toe", 500)
+TERMS = core.Terms(move_ms=500, margin_ms=50, ready_ms=2_000)
+
+
+class Line:
+    """Stands for one agent's connection."""
+
+    def __init__(self, told: list[tuple[int, Any]], agent: int) -> None:
+        self.told, self.agent = told, agent
+
+    def post(self, message: Any, on_written: Callable[[], None] | None = None) -> None:
+        self.told.append((self.agent, message))
+        if on_written is not None:
+            on_written()
+
+
+class Hall:
+    """A match with two agents, a database that can be held up, and everything that was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, Any]] = []
+        self.lines = {agent: Line(self.told, agent) for agent in (0, 1)}
+        self.open = asyncio.Event()
+        self.open.set()
+        self.faults: list[Exception] = []
+        shell = Shell(
+            write=self.write,
+            presence=self,  # type: ignore[arg-type]
+            show=lambda _match: None,
+            count_move=lambda: None,
+            ended=lambda _match: None,
+            monotonic=time.monotonic,
+            now=lambda: datetime.now(UTC),
+        )
+        seats = [Seated(n, n + 10, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
+        opened = core.start(Position.start(games.load("tic_tac_toe")), TERMS, time.monotonic())
+        self.match = RunningMatch(shell, 7, 1, LADDER, seats, opened)
+
+    def get(self, agent: int) -> Line | None:
+        return self.lines.get(agent)
+
+    async def write(self, job: Callable[[Any], Any], *, durable: bool = False) -> None:
+        await self.open.wait()
+        if self.faults:
+            raise self.faults.pop()
+
+    def heard(self, kind: type) -> list[Any]:
+        return [message for _, message in self.told if isinstance(message, kind)]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(20):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def all_ready(self) -> None:
+        for seat in (0, 1):
+            self.match.deliver(core.Ready(seat, time.monotonic()))
+        await self.until(lambda: self.match.match.asked is not None)
+
+    async def play(self, text: str) -> None:
+        match = self.match.match
+        assert match.to_move is not None
+        self.match.deliver(core.Action(match.to_move, match.ply, text, time.monotonic()))
+        await self.until(
+            lambda: (
+                self.match.match.over
+                or (self.match.match.ply == match.ply + 1 and self.match.match.asked is not None)
+            )
+        )
+
+
+@pytest.fixture
+async def hall(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hall]:
+    monkeypatch.setattr(running_match, "RETRY_S", 0.05)
+    hall = Hall()
+    task = asyncio.create_task(hall.match.run())
+    yield hall
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_nothing_is_told_before_it_is_committed(hall: Hall):
+    await hall.all_ready()
+    hall.open.clear()
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await asyncio.sleep(0.1)
+    assert hall.heard(protocol.Ack) == []
+    assert len(hall.heard(protocol.YourMove)) == 1
+    hall.open.set()
+    await hall.until(lambda: hall.heard(protocol.Ack))
+    assert len(hall.heard(protocol.YourMove)) == 2
+
+
+async def test_a_database_that_is_away_costs_nobody_time(hall: Hall):
+    await hall.all_ready()
+    hall.faults = [OperationalError("", {}, Exception("disk full")) for _ in range(15)]
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await hall.until(lambda: hall.heard(protocol.Ack))  # 15 tries: longer than the limit and the margin
+    assert not hall.match.match.over
+    assert hall.heard(protocol.YourMove)[-1].clock.move_ms == TERMS.move_ms
+    await hall.play("0")
+    assert not hall.match.match.over
+
+
+async def test_a_match_taken_over_by_another_attempt_tells_nobody_anything(hall: Hall):
+    await hall.all_ready()
+    hall.faults = [matches.Stale("taken over")]
+    told = len(hall.told)
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await asyncio.sleep(0.1)
+    assert len(hall.told) == told
+
+
+async def test_a_silent_agent_is_ended_by_the_server_itself(hall: Hall):
+    await hall.all_ready()
+    asked = hall.match.match.asked
+    await hall.until(lambda: hall.heard(protocol.MatchEnd))
+    end = hall.heard(protocol.MatchEnd)[0]
+    assert (end.outcome, end.cause) == (["loss", "win"], ["timeout", "normal"])
+    assert asked is not None
+    assert time.monotonic() - asked >= 0.55
+
+
+async def test_a_frame_that_came_before_a_late_loop_looked_counts(hall: Hall):
+    await hall.all_ready()
+    time.sleep(0.7)  # the server itself is stuck past the deadline
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await hall.until(lambda: hall.heard(protocol.Ack))
+    await hall.play("0")
+    timing = hall.match.match.last[0]
+    assert timing is not None
+    assert timing.refunded_ms > 0
+    assert timing.charged_ms <= TERMS.move_ms + TERMS.margin_ms
+
+
+async def test_a_finished_match_answers_repeated_and_later_moves(hall: Hall):
+    await hall.all_ready()
+    for text in ("0", "3", "1", "4", "2"):
+        await hall.play(text)
+    await hall.until(lambda: hall.heard(protocol.MatchEnd))
+    hall.match.deliver(core.Action(0, 4, "2", time.monotonic()))
+    hall.match.deliver(core.Action(1, 5, "8", time.monotonic()))
+    assert hall.heard(protocol.Ack)[-1].ply == 4
+    assert hall.heard(protocol.Reject)[-1].code == "match_over"
+    assert len(hall.heard(protocol.MatchEnd)) == 2  # one a seat
+
+
+async def test_an_agent_that_comes_back_gets_everything_and_its_clock_ran_on(hall: Hall):
+    await hall.all_ready()
+    await hall.play("4")
+    line = hall.lines.pop(1)
+    hall.match.deliver(core.Lost(1, time.monotonic()))
+    await asyncio.sleep(0.15)
+    hall.lines[1] = line
+    hall.match.deliver(core.Back(1, time.monotonic()))
+    await hall.until(lambda: len(hall.heard(protocol.MatchStart)) == 3)
+    assert hall.heard(protocol.MatchStart)[-1].history == ["4"]
+    await hall.until(lambda: len(hall.heard(protocol.YourMove)) == 3)
+    again = hall.heard(protocol.YourMove)[-1]
+    assert (again.ply, again.last_actions) == (1, ["4"])
+    assert again.clock.move_ms <= 360
+
+
+async def test_an_abort_is_void_for_both(hall: Hall):
+    await hall.all_ready()
+    hall.match.deliver(core.Abort(time.monotonic(), "the server was stopped"))
+    await hall.until(lambda: hall.heard(protocol.MatchEnd))
+    result = hall.match.match.result
+    assert result is not None
+    assert result.outcomes == (Outcome.VOID, Outcome.VOID)
+    assert result.causes == (Cause.INFRASTRUCTURE, Cause.INFRASTRUCTURE)
+    assert hall.heard(protocol.MatchEnd)[0].scores == [None, None]
+
+
+async def test_only_the_reply_that_was_asked_for_is_free_of_the_flood_limit(hall: Hall):
+    now = time.monotonic()
+    assert hall.match.expects(core.Ready(0, now))
+    assert not hall.match.expects(core.Ready(0, now))
+    await hall.all_ready()
+    assert not hall.match.expects(core.Action(1, 0, "4", now))
+    assert not hall.match.expects(core.Action(0, 5, "4", now))
+    assert hall.match.expects(core.Action(0, 0, "4", now))
+    assert not hall.match.expects(core.Action(0, 0, "4", now))

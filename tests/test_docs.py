@@ -1,0 +1,356 @@
+"""Docs are held to the truth: what they name exists, and what exists is named."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import click
+import msgspec
+import pytest
+import yaml
+
+import games
+from agents import protocol, roster
+from server import settings
+from server.cli import cli
+from server.core.standings import COLUMNS
+from server.http.endpoints import ENDPOINTS
+from server.http.views import MatchView, PlayerView
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def code_words(page: str) -> set[str]:
+    """Everything between single backticks."""
+    return set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
+
+
+def table_keys(page: str) -> set[str]:
+    """The words in backticks in the first cells of a page's tables."""
+    return {
+        word
+        for line in page.splitlines()
+        if line.startswith("| `")
+        for word in code_words(line.split("|")[1])
+    }
+
+
+def shell_lines(page: str) -> list[str]:
+    """The commands of a page: its indented lines that call plyground, make, curl or apt-get."""
+    lines = re.findall(r"^ {4}(.+)$", page, flags=re.MULTILINE)
+    starts = ("plyground ", ".venv/bin/plyground ", "make ", "curl ", "echo ", "apt-get ")
+    return [line.split("  #")[0].strip() for line in lines if line.startswith(starts)]
+
+
+# every page ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_a_page_says_first_whom_it_is_for(page: Path) -> None:
+    paragraphs = [part for part in page.read_text("utf-8").split("\n\n") if not part.startswith("#")]
+    assert paragraphs[0].startswith("For "), page.name
+
+
+def test_every_page_of_docs_is_linked_from_the_readme() -> None:
+    readme = text("README.md")
+    for page in ROOT.glob("docs/*.md"):
+        assert f"docs/{page.name}" in readme
+
+
+# protocol ----------------------------------------------------------------------------------------------
+
+
+def structs() -> Iterator[type[msgspec.Struct]]:
+    for thing in vars(protocol).values():
+        if isinstance(thing, type) and issubclass(thing, msgspec.Struct) and thing.__struct_fields__:
+            yield thing
+
+
+def messages() -> dict[str, type[msgspec.Struct]]:
+    unions = (protocol.FromAgent, protocol.FromSpectator, protocol.ToAgent, protocol.ToSpectator)
+    return {m.__struct_config__.tag: m for union in unions for m in get_args(union)}
+
+
+def test_protocol_has_a_section_for_each_message_and_no_others() -> None:
+    sections = re.findall(r"^### `(\w+)`$", text("docs/protocol.md"), flags=re.MULTILINE)
+    assert sorted(sections) == sorted(messages())
+
+
+def test_protocol_names_each_field_in_its_message() -> None:
+    parts = re.split(r"^### `(\w+)`$", text("docs/protocol.md"), flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    for name, message in messages().items():
+        missing = set(message.__struct_fields__) - code_words(sections[name])
+        assert missing == set(), f"docs/protocol.md says nothing of {missing} in {name}"
+
+
+def test_protocol_names_each_field_of_the_parts_of_messages() -> None:
+    words = code_words(text("docs/protocol.md"))
+    for part in structs():
+        assert set(part.__struct_fields__) <= words, part.__name__
+
+
+def test_protocol_tables_name_only_fields_that_exist() -> None:
+    known = {field for part in structs() for field in part.__struct_fields__}
+    assert table_keys(text("docs/protocol.md")) <= known
+
+
+def test_protocol_names_each_outcome_and_cause() -> None:
+    words = code_words(text("docs/protocol.md"))
+    assert set(get_args(protocol.Outcome)) <= words
+    assert set(get_args(protocol.Cause)) <= words
+
+
+def test_the_messages_shown_are_messages() -> None:
+    shown = re.findall(r"^ {4}-> (\{.*?\})(?: {2,}.*)?$", text("docs/protocol.md"), flags=re.MULTILINE)
+    assert len(shown) >= 3
+    for message in shown:
+        protocol.decode_from_agent(message)
+
+
+# settings ----------------------------------------------------------------------------------------------
+
+
+def setting_rows() -> dict[str, tuple[str, str]]:
+    """Variable -> (key, default), from the table of docs/settings.md."""
+    rows = re.findall(
+        r"^\| `(PLYGROUND_\w+)` \| `(\w+)` \| (.+?) \|", text("docs/settings.md"), flags=re.MULTILINE
+    )
+    return {variable: (key, default.strip("`")) for variable, key, default in rows}
+
+
+def test_settings_are_documented_one_by_one() -> None:
+    fields = set(settings.Settings.__struct_fields__) - {"ladders"}
+    assert {key for key, _ in setting_rows().values()} == fields
+    for variable, (key, _) in setting_rows().items():
+        assert variable == f"PLYGROUND_{key.upper()}"
+
+
+def test_documented_defaults_are_the_defaults() -> None:
+    chosen = settings.load({"PLYGROUND_CONFIG": "/dev/null"})
+    for key, default in setting_rows().values():
+        if key != "database_url":
+            assert str(getattr(chosen, key)).lower() == default, key
+
+
+def test_documented_ladders_are_the_defaults(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", text("docs/settings.md"), flags=re.DOTALL)
+    assert example is not None
+    file = tmp_path / "plyground.toml"
+    file.write_text(example.group(1), encoding="utf-8")
+    assert settings.load({"PLYGROUND_CONFIG": str(file)}).ladders == settings.DEFAULT_LADDERS
+
+
+def test_variables_named_anywhere_exist() -> None:
+    known = {f"PLYGROUND_{field.upper()}" for field in settings.Settings.__struct_fields__}
+    known |= settings.CLIENT_VARIABLES | {"PLYGROUND_CONFIG", "PLYGROUND_PUBLISH"}
+    for page in [*PAGES, ROOT / "docker-compose.yml", ROOT / "Dockerfile", ROOT / ".env.example"]:
+        named = set(re.findall(r"PLYGROUND_[A-Z_]+[A-Z]", page.read_text("utf-8")))
+        assert named <= known, page.name
+    assert code_words(text("docs/settings.md")) >= settings.CLIENT_VARIABLES
+
+
+# commands ----------------------------------------------------------------------------------------------
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    """Every command that does something, by its words."""
+    context = click.Context(group)
+    found: dict[tuple[str, ...], click.Command] = {}
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found |= (
+            commands(command, (*path, name)) if isinstance(command, click.Group) else {(*path, name): command}
+        )
+    return found
+
+
+def test_each_command_is_documented_and_no_other() -> None:
+    documented = re.findall(r"^\| `plyground ([a-z ]+)", text("docs/commands.md"), flags=re.MULTILINE)
+    assert sorted(name.strip() for name in documented) == sorted(" ".join(words) for words in commands(cli))
+
+
+def plyground_lines() -> list[tuple[str, str]]:
+    return [
+        (page.name, line[line.index("plyground ") :])
+        for page in PAGES
+        for line in shell_lines(page.read_text("utf-8"))
+        if "plyground " in line
+    ]
+
+
+@pytest.mark.parametrize(("page", "line"), plyground_lines())
+def test_shown_commands_parse(page: str, line: str) -> None:
+    """Words, options and their values are known to the program; nothing is run."""
+    words = shlex.split(line)[1:]
+    known = commands(cli)
+    name = next((tuple(words[:n]) for n in (2, 1) if tuple(words[:n]) in known), None)
+    assert name is not None, f"{page}: no such command: {line}"
+    known[name].make_context(" ".join(name), words[len(name) :], resilient_parsing=False)
+
+
+RUN = [
+    "plyground games",
+    "plyground agents",
+    "plyground play examples/my_agent.py minimax --game tic_tac_toe",
+    "plyground play alphabeta random --game connect_four --games 20",
+    "plyground perft tic_tac_toe 9",
+    'plyground perft "connect_four(rows=5,columns=6,k=4)" 5 --divide',
+    """echo '{"game": "tic_tac_toe", "moves": ["4", "0"]}' | plyground inspect""",
+]
+
+
+@pytest.mark.parametrize("line", RUN)
+def test_shown_commands_run_without_a_server(line: str) -> None:
+    shown = {f.replace(".venv/bin/", "") for page in PAGES for f in shell_lines(page.read_text("utf-8"))}
+    assert line in shown, "the line stands in the docs no more"
+    program = f"{shlex.quote(sys.executable)} -m server.cli"
+    answer = subprocess.run(
+        line.replace("plyground", program, 1),
+        shell=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip()
+
+
+def test_make_targets_named_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), flags=re.MULTILINE))
+    for page in [*PAGES, ROOT / ".ci" / "run"]:
+        named = set(re.findall(r"(?:^|`| {4})make ([a-z-]+)", page.read_text("utf-8"), flags=re.MULTILINE))
+        assert named <= targets, page.name
+    phony = re.search(r"^\.PHONY: (.+)$", text("Makefile"), flags=re.MULTILINE)
+    assert phony is not None
+    assert set(phony.group(1).split()) == targets
+    helped = set(re.findall(r'"make ([a-z-]+) ', text("Makefile")))
+    assert helped == targets - {"help"}
+
+
+# api ---------------------------------------------------------------------------------------------------
+
+
+def test_each_endpoint_is_documented_and_no_other() -> None:
+    documented = re.findall(r"^\| `((?:GET|POST|DELETE) /\S+)` ", text("docs/api.md"), flags=re.MULTILINE)
+    assert sorted(documented) == sorted(f"{endpoint.method} {endpoint.path}" for endpoint in ENDPOINTS)
+
+
+def test_each_query_parameter_is_documented() -> None:
+    words = code_words(text("docs/api.md"))
+    asked = {name for e in ENDPOINTS for name in e.query.__struct_fields__} - {"format"}
+    assert asked <= words
+
+
+def test_each_standings_column_and_match_field_is_documented() -> None:
+    words = code_words(text("docs/api.md"))
+    assert set(COLUMNS) <= words
+    assert set(MatchView.__struct_fields__) <= words
+    assert set(PlayerView.__struct_fields__) <= words
+
+
+def test_addresses_shown_for_curl_are_endpoints() -> None:
+    paths = [re.sub(r"\\?\{\w+\\?\}", "[^/]+", endpoint.path.replace(".", r"\.")) for endpoint in ENDPOINTS]
+    lines = [
+        line for page in PAGES for line in shell_lines(page.read_text("utf-8")) if line.startswith("curl")
+    ]
+    assert len(lines) >= 4
+    for line in lines:
+        address = shlex.split(line)[-1].removeprefix("http://127.0.0.1:8080").split("?")[0]
+        assert any(re.fullmatch(path, address) for path in paths), line
+
+
+# games, agents, examples -------------------------------------------------------------------------------
+
+
+def test_games_named_with_a_game_option_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"--game ([a-z_]+)", page.read_text("utf-8")):
+            assert name in games.names(), page.name
+
+
+def test_variants_written_anywhere_load() -> None:
+    for page in PAGES:
+        for variant in re.findall(r"\b[a-z_]+\([a-z]+=\d[^)]*\)", page.read_text("utf-8")):
+            assert games.load(variant).variant == variant, page.name
+
+
+def test_house_agents_of_the_changelog_are_there() -> None:
+    kinds = {agent.algorithm for agent in roster.load()}
+    assert kinds == {"random", "minimax", "alphabeta", "mcts"}
+
+
+def test_the_agent_in_the_readme_is_the_example() -> None:
+    block = re.search(r"```python\n(.*?)```", text("README.md"), flags=re.DOTALL)
+    assert block is not None
+    assert block.group(1) == text("examples/my_agent.py")
+    code = [line for line in block.group(1).splitlines() if line and not line.strip().startswith('"""')]
+    assert 5 <= len(code) <= 10, "five to ten lines"
+
+
+def test_folders_named_in_contributing_exist() -> None:
+    named = re.findall(r"^ {4}([a-z_/]+/) ", text("CONTRIBUTING.md"), flags=re.MULTILINE)
+    assert named
+    for folder in named:
+        assert (ROOT / folder).is_dir(), folder
+
+
+# containers --------------------------------------------------------------------------------------------
+
+
+def test_compose_starts_a_healthy_database_first_and_keeps_data() -> None:
+    compose = yaml.safe_load(text("docker-compose.yml"))
+    server, database = compose["services"]["server"], compose["services"]["database"]
+    assert server["depends_on"] == {"database": {"condition": "service_healthy"}}
+    for service in (server, database):
+        assert service["healthcheck"]["test"]
+        assert {volume.split(":")[0] for volume in service["volumes"]} <= set(compose["volumes"])
+    assert database["image"] == "postgres:17"
+
+
+def test_compose_has_no_password_of_its_own() -> None:
+    compose = text("docker-compose.yml")
+    assert compose.count("${POSTGRES_PASSWORD:?") == 2
+    assert re.search(r"^POSTGRES_PASSWORD=$", text(".env.example"), flags=re.MULTILINE)
+
+
+def test_the_image_runs_without_root_and_tells_its_health() -> None:
+    lines = text("Dockerfile").splitlines()
+    user = lines.index("USER plyground")
+    assert user < next(n for n, line in enumerate(lines) if line.startswith("ENTRYPOINT"))
+    assert "/healthz" in text("Dockerfile")
+    copied = {line.split()[1] for line in lines if line.startswith("COPY") and len(line.split()) == 3}
+    assert copied >= {"games", "agents", "server", "migrations"}
+    admitted = {line.removeprefix("!") for line in text(".dockerignore").splitlines() if line.startswith("!")}
+    assert copied <= admitted
+
+
+# packages ----------------------------------------------------------------------------------------------
+
+
+def test_everything_installed_is_pinned() -> None:
+    pins = re.findall(r"^([\w.-]+)==", text("constraints.txt"), flags=re.MULTILINE)
+    pinned = {name.lower().replace("_", "-") for name in pins}
+    wanted = re.findall(r'^    "([\w-]+)(?:\[\w+\])?>=', text("pyproject.toml"), flags=re.MULTILINE)
+    assert len(wanted) > 15
+    assert {name.lower() for name in wanted} <= pinned
