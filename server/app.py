@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ from server.watch import WatchGateway
 
 LAG_PROBE_S = 0.25
 BACKLOG = 1024
+STOP_S = 4.5
 STOPPED = "the server was stopped; counts for nobody"
 
 log = structlog.get_logger()
@@ -180,11 +182,21 @@ def _same_origin(handler: Handler) -> Handler:
     return handle
 
 
+def _ask_to_stop(stop: asyncio.Event) -> None:
+    """Stop in good order; at once if asked a second time, or if good order takes too long."""
+    if stop.is_set():
+        os._exit(1)
+    stop.set()
+    impatience = threading.Timer(STOP_S, os._exit, (1,))
+    impatience.daemon = True
+    impatience.start()
+
+
 async def _serve(settings: Settings, db: Database, listener: socket.socket) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, _ask_to_stop, stop)
     known = await db.write(lambda conn: ladders.sync(conn, settings.ladders), durable=True)
     now = utc_now()
     interrupted = await db.write(lambda conn: matches.void_interrupted(conn, now), durable=True)

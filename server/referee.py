@@ -23,6 +23,8 @@ from server.views import view_of
 KEPT_FINISHED = 512
 """Matches kept after their end, to answer repeated and late moves."""
 
+HOUSE_LOST = "the house agent was lost; counts for nobody"
+
 log = structlog.get_logger()
 
 
@@ -130,8 +132,11 @@ class Referee:
         return [match.id for match in self.running() if match.seat_of(agent_id) is not None]
 
     def agent_lost(self, connection: Connection) -> None:
-        """Hear that an agent's connection is gone."""
-        self._tell(connection, core.Lost)
+        """Hear that an agent's connection is gone; a house agent's was ours to keep: nobody loses by it."""
+        if connection.house:
+            self._tell(connection, lambda _seat, at: core.Abort(at, HOUSE_LOST))
+        else:
+            self._tell(connection, core.Lost)
 
     def agent_back(self, connection: Connection) -> None:
         """Hear that an agent is connected again, perhaps by a new connection beside the old one."""
