@@ -43,6 +43,9 @@ MAX_FRAME_BYTES = 1 << 20
 POLICY_VIOLATION = 1008
 """Close code of a server that will not have us, whatever we try."""
 
+TOO_OFTEN = "too_many_requests"
+"""The one refusal that another try, later, does change."""
+
 REFUSED_STATUS = (400, 401, 403, 404, 426)
 """HTTP answers to the opening that another try would not change."""
 
@@ -58,7 +61,7 @@ class RefusedError(InputError):
 
 
 class NoWelcomeError(Exception):
-    """The server took the connection, but did not answer `hello` in time."""
+    """The server took the connection, but answered `hello` not in time, or with a request to come later."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +247,8 @@ class Client:
         until_ms = now_ms() + self._timing.open_ms
         while (left_ms := until_ms - now_ms()) > 0:
             message = self._next(socket, left_ms)
+            if isinstance(message, Error) and message.code == TOO_OFTEN:
+                raise NoWelcomeError(message.message)
             if isinstance(message, Error):
                 raise RefusedError(message)
             if isinstance(message, Welcome):
@@ -367,7 +372,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ConnectionClosed):
         return "a connection that was closed"
     if isinstance(error, TimeoutError | NoWelcomeError):
-        return "no answer in time"
+        return str(error) or "no answer in time"
     if isinstance(error, OSError):
         return error.strerror or str(error) or type(error).__name__
     return f"something else ({error})"

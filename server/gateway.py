@@ -16,6 +16,7 @@ from aiohttp import WSMsgType, web
 from agents import protocol
 from games.errors import InputError
 from server.core import match as core
+from server.http.errors import LimitReachedError
 from server.http.limits import RateLimit
 from server.http.security import address_of
 from server.presence import Connection, Presence
@@ -23,6 +24,9 @@ from server.referee import Referee
 from server.settings import Settings
 
 MAX_CONCURRENCY = 64
+POLICY_VIOLATION = 1008
+TRY_AGAIN_LATER = 1013
+
 CLOSE_S = 1.0
 """How long a client may take to answer a close."""
 
@@ -137,7 +141,8 @@ class Gateway:
                     self._hellos.spend(f"{address_of(request)} {message.agent[:40]}", self._now())
                     return await self._enter(socket, message, _bearer(request))
                 except InputError as error:
-                    await _refuse(socket, to_message(error))
+                    later = isinstance(error, LimitReachedError)
+                    await _refuse(socket, to_message(error), TRY_AGAIN_LATER if later else POLICY_VIOLATION)
                     return None
 
     async def _enter(
@@ -282,14 +287,16 @@ async def _answer(socket: web.WebSocketResponse, message: protocol.Error) -> Non
     await socket.send_str(protocol.encode(message).decode())
 
 
-async def _refuse(socket: web.WebSocketResponse, message: protocol.Error) -> None:
+async def _refuse(
+    socket: web.WebSocketResponse, message: protocol.Error, close_code: int = POLICY_VIOLATION
+) -> None:
     """Say why and close; whoever does not read is not waited for."""
     if socket.closed:
         return
     try:
         async with asyncio.timeout(1):
             await _answer(socket, message)
-            await socket.close(code=1008, message=message.code.encode(), drain=False)
+            await socket.close(code=close_code, message=message.code.encode(), drain=False)
     except (TimeoutError, ConnectionError, RuntimeError) as error:
         log.debug("agent.unreachable", error=repr(error))
 

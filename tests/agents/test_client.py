@@ -180,6 +180,29 @@ def test_a_dropped_connection_is_made_again_and_the_match_goes_on(server, run, s
     assert diary.lines == ["connected", "start 7", "reconnecting", "connected", "end 7"]
 
 
+def test_an_agent_told_to_come_later_comes_later(server, run, scripted, diary):
+    def first(talk):
+        talk.welcome()
+        talk.cut()
+
+    def second(talk):
+        talk.hear(protocol.Hello)
+        talk.say(protocol.Error("too_many_requests", "expected at most 30 in 60 s, got one more"))
+        talk.socket.close(code=1013, reason="too_many_requests")
+
+    def third(talk):
+        talk.welcome()
+        talk.start()
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(first, second, third).url, scripted(fourth)).finish()
+
+    assert diary.lines == [
+        "connected", "reconnecting", "reconnecting", "connected", "start 7", "end 7"
+    ]  # fmt: skip
+
+
 def test_an_answer_lost_with_the_connection_is_sent_when_asked_again(server, run, scripted):
     agent = scripted(fourth)
 
