@@ -108,7 +108,11 @@ def test_protocol_names_each_field_of_the_parts_of_messages() -> None:
 
 def test_protocol_tables_name_only_fields_that_exist() -> None:
     known = {field for part in structs() for field in part.__struct_fields__}
-    assert table_keys(text("docs/protocol.md")) <= known
+    # The tables of codes have a test of their own.
+    sections = re.split(r"^(?=## )", text("docs/protocol.md"), flags=re.MULTILINE)
+    for section in sections:
+        if not section.startswith("## Codes"):
+            assert table_keys(section) <= known
 
 
 def test_protocol_names_each_outcome_and_cause() -> None:
