@@ -41,10 +41,14 @@ class Agent:
 
 @dataclass(frozen=True)
 class Choice:
-    """What an agent chose, as text for the wire. `problem` says why it is no legal action, if it is none."""
+    """What an agent chose, as text for the wire.
+
+    If it is no legal action, `got` names it as its author wrote it, and `problem` says why it is none.
+    """
 
     text: str
     action: int | None
+    got: str = ""
     problem: str | None = None
 
 
@@ -57,11 +61,16 @@ def read_choice(game: Game, state: State, chosen: object) -> Choice:
         return _read_text(game, state, chosen)
     action = _whole_number(chosen)
     if action is None:
-        text = _shorten(repr(chosen))
-        return Choice(text, None, f"{text} is {_article(type(chosen).__name__)}, not an action")
+        text = _shown(chosen)
+        kind = _article(type(chosen).__name__)
+        return Choice(text, None, f"{text}, {kind}", f"{text} is {kind}, not an action")
     if action in state.actions():
         return Choice(game.format_action(state, action), action)
-    return Choice(_illegal_text(game, state, action), None, f"{action} is none of the legal actions")
+    return _illegal(_illegal_text(game, state, action), _shown(action))
+
+
+def _illegal(text: str, got: str) -> Choice:
+    return Choice(text, None, got, f"{got} is none of the legal actions")
 
 
 def _whole_number(chosen: object) -> int | None:
@@ -70,8 +79,16 @@ def _whole_number(chosen: object) -> int | None:
         return None
     try:
         return operator.index(chosen)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # noqa: BLE001 - somebody's object may raise anything there
         return None
+
+
+def _shown(value: object) -> str:
+    """Write any value; somebody's object may refuse, and so does a number of thousands of digits."""
+    try:
+        return _shorten(repr(value))
+    except Exception:  # noqa: BLE001 - somebody's object may raise anything there
+        return f"{_article(type(value).__name__)} that cannot be shown"
 
 
 def _illegal_text(game: Game, state: State, action: int) -> str:
@@ -84,14 +101,14 @@ def _illegal_text(game: Game, state: State, action: int) -> str:
     except (ArithmeticError, LookupError, TypeError, ValueError):
         text = ""
     legal = {game.format_action(state, a) for a in state.actions()}
-    return _shorten(f"illegal:{action}" if not text or text in legal else text)
+    return _shorten(f"illegal:{_shown(action)}" if not text or text in legal else text)
 
 
 def _read_text(game: Game, state: State, text: str) -> Choice:
     try:
         action = game.parse_action(state, text)
     except InputError:
-        return Choice(_shorten(text), None, f"{_shorten(text)!r} is none of the legal actions")
+        return _illegal(_shorten(text), repr(_shorten(text)))
     return Choice(game.format_action(state, action), action)
 
 

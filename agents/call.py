@@ -5,23 +5,24 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from traceback import FrameSummary
+from typing import TypeAlias
 
 from agents.clock import Timer, now_ms, wait
+
+Frames: TypeAlias = tuple[FrameSummary, ...]
+"""Where a thread is, the innermost call last."""
 
 
 @dataclass(frozen=True)
 class Called:
-    """How a call went. `stack` tells where it was when the limit passed, if it had not returned by then."""
+    """How a call went. `frames` tell where it was when the limit passed, if it had not returned by then."""
 
     value: object
     error: BaseException | None
     elapsed_ms: float
-    stack: str = ""
-
-    @property
-    def finished(self) -> bool:
-        """Whether the call came back before its limit."""
-        return not self.stack
+    finished: bool = True
+    frames: Frames = ()
 
 
 class _Box:
@@ -51,7 +52,7 @@ def call(work: Callable[[], object], limit_ms: float | None, timer: Timer = now_
     thread.start()
     if wait(box.done, limit_ms):
         return Called(box.value, box.error, box.done_ms - started_ms)
-    return Called(None, None, timer() - started_ms, stack_of(thread) or "(it returned just after)")
+    return Called(None, None, timer() - started_ms, finished=False, frames=frames_of(thread))
 
 
 def _run(work: Callable[[], object], box: _Box, timer: Timer) -> None:
@@ -63,9 +64,9 @@ def _run(work: Callable[[], object], box: _Box, timer: Timer) -> None:
     box.done.set()
 
 
-def stack_of(thread: threading.Thread) -> str:
-    """Return the stack of a running thread as text, the innermost call last; empty if it has ended."""
+def frames_of(thread: threading.Thread) -> Frames:
+    """Tell where a running thread is; nothing if it has ended."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - documented, for debuggers
     if frame is None or not thread.is_alive():
-        return ""
-    return "".join(traceback.format_stack(frame))
+        return ()
+    return tuple(traceback.extract_stack(frame))

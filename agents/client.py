@@ -1,7 +1,7 @@
 """The client: connects an agent to a server and plays its matches until told to stop.
 
 Threads, not coroutines: an agent may think for as long as its limit without the connection going silent.
-The calling thread receives; every match has a thread for the agent's code (see seat.py).
+The calling thread receives; every match has a thread for the agent's code (see matches.py and seat.py).
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import random
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
@@ -19,7 +19,9 @@ from websockets.sync.client import ClientConnection, connect
 from agents.address import check_token_is_safe, is_loopback, socket_url
 from agents.clock import now_ms, wait
 from agents.fault import FaultReport
+from agents.matches import Matches, Played
 from agents.observer import Observer
+from agents.plain import plain
 from agents.protocol import (
     VERSION,
     Ack,
@@ -36,7 +38,7 @@ from agents.protocol import (
     decode_to_agent,
     encode,
 )
-from agents.seat import MakeAgent, Seat, Surroundings
+from agents.seat import MakeAgent, Surroundings
 from games import InputError
 
 MAX_FRAME_BYTES = 1 << 20
@@ -45,6 +47,9 @@ POLICY_VIOLATION = 1008
 
 TOO_OFTEN = "too_many_requests"
 """The one refusal that another try, later, does change."""
+
+LATE_IN_A_ROW = 3
+"""So many matches in a row lost on time end the run of an agent that ends at a fault."""
 
 REFUSED_STATUS = (400, 401, 403, 404, 426)
 """HTTP answers to the opening that another try would not change."""
@@ -81,20 +86,13 @@ class Timing:
     linger_ms: float = 5_000
 
 
-@dataclass
-class Played:
-    """What `run` has done: matches that ended, and the faults of the agent's code."""
-
-    matches: int = 0
-    faults: list[FaultReport] = field(default_factory=list)
-
-
 class Client:
     """Plays one agent on some ladders of one server.
 
     `make_agent` makes a fresh agent for each match; `name` is what reports call it (its file). With
-    `stop_on_fault` the first fault ends the run after the running matches. `matches` ends it after so
-    many. `thinking` is held while the agent thinks, so that several clients can share processor cores.
+    `stop_on_fault` the first fault, or the third match in a row lost on time, ends the run after the running
+    matches. `matches` ends it after so many. `thinking` is held while the agent thinks, so that several
+    clients can share processor cores.
     """
 
     def __init__(
@@ -142,12 +140,10 @@ class Client:
             thinking=thinking or contextlib.nullcontext(),
             ack_ms=self._timing.ack_ms,
         )
-        self._played = Played()
-        self._seats: dict[int, Seat] = {}
-        self._stuck: dict[Seat, float] = {}
+        self._matches = Matches(self._around, self._observer, self._fault)
         self._socket: ClientConnection | None = None
         self._welcomed_once = False
-        self._last_error: Error | None = None
+        self._untold: Error | None = None
         self._failures = 0
         self._leaving = False
         self._left = False
@@ -155,7 +151,10 @@ class Client:
         self._stop = threading.Event()
 
     def leave(self) -> None:
-        """Finish the running matches, take no more, and let `run` return. Callable from any thread."""
+        """Finish the running matches, take no more, and let `run` return. Callable from any thread.
+
+        From now on no match is begun: one that the server begins before it hears of it never starts.
+        """
         self._leaving = True
 
     def stop(self) -> None:
@@ -172,8 +171,11 @@ class Client:
             error = self._attempt()
             if error is not None:
                 self._check_hope(error)
+                self._tell_error()
                 self._pause(error)
-        return self._played
+        self._tell_error()
+        self._matches.give_up_waiting()
+        return self._matches.played
 
     # connection -------------------------------------------------------------------------------------
 
@@ -207,8 +209,9 @@ class Client:
         """Raise InputError where another try is of no use."""
         if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == POLICY_VIOLATION:
             reason = error.rcvd.reason or "policy"
-            said = self._last_error
+            said = self._untold
             if said is None or said.code != reason:
+                self._tell_error()
                 said = Error(reason, f"the server closed the connection: {reason}")
             raise RefusedError(said) from error
         refused = isinstance(error, InvalidStatus) and error.response.status_code in REFUSED_STATUS
@@ -230,20 +233,27 @@ class Client:
     def _serve(self, socket: ClientConnection) -> None:
         """Say hello, then take messages until the work is done."""
         socket.send(encode(self._hello).decode())
-        welcome = self._await_welcome(socket)
+        welcome, early = self._await_welcome(socket)
         self._welcomed_once = True
         self._failures = 0
         self._left = False
         self._socket = socket
         self._observer.connected(welcome)
-        self._forget_all_but(welcome.running)
+        self._matches.connected(welcome.running)
+        for message in early:
+            self._take(message)
         while not self._done():
-            message = self._next(socket, self._timing.tick_ms)
-            if message is not None:
-                self._take(message)
-            self._tick()
+            received = self._next(socket, self._timing.tick_ms)
+            self._tell_error()
+            if received is not None:
+                self._take(received)
+            self._matches.tick()
+            self._say_leave()
+        self._say_leave()
 
-    def _await_welcome(self, socket: ClientConnection) -> Welcome:
+    def _await_welcome(self, socket: ClientConnection) -> tuple[Welcome, list[ToAgent]]:
+        """Return the welcome, and what came before it: a match that goes on may have news at once."""
+        early: list[ToAgent] = []
         until_ms = now_ms() + self._timing.open_ms
         while (left_ms := until_ms - now_ms()) > 0:
             message = self._next(socket, left_ms)
@@ -252,7 +262,9 @@ class Client:
             if isinstance(message, Error):
                 raise RefusedError(message)
             if isinstance(message, Welcome):
-                return message
+                return message, early
+            if message is not None:
+                early.append(message)
         raise NoWelcomeError
 
     def _next(self, socket: ClientConnection, timeout_ms: float) -> ToAgent | None:
@@ -264,7 +276,9 @@ class Client:
         try:
             message: ToAgent = decode_to_agent(frame)
         except msgspec.DecodeError as error:
-            self._observer.error(Error("unknown_message", f"a message this client cannot read: {error}"))
+            self._observer.error(
+                Error("unknown_message", f"a message this client cannot read: {plain(error)}")
+            )
             return None
         return message
 
@@ -275,87 +289,53 @@ class Client:
             with contextlib.suppress(ConnectionClosed, OSError):
                 socket.send(encode(message).decode())
 
+    def _say_leave(self) -> None:
+        """Tell the server that we leave, once a connection."""
+        if self._leaving and not self._left:
+            self._left = True
+            self._send(Leave())
+
     # messages ---------------------------------------------------------------------------------------
 
     def _take(self, message: ToAgent) -> None:
         match message:
             case MatchStart():
-                self._on_match_start(message)
+                self._matches.start(message, new=not self._leaving)
             case MatchEnd():
-                self._on_match_end(message)
+                self._matches.end(message)
+                self._look_at_limits(self._matches.played)
+            case YourMove() | Ack() | Reject():
+                self._matches.take(message)
             case Error():
-                self._last_error = message
-                self._observer.error(message)
-            case YourMove() | Ack() | Reject() if message.match in self._seats:
-                seat = self._seats[message.match]
-                if isinstance(message, YourMove):
-                    seat.ask(message, now_ms())
-                elif isinstance(message, Ack):
-                    seat.ack(message.ply)
-                else:
-                    seat.reject(message.ply)
+                self._untold = message
 
-    def _on_match_start(self, start: MatchStart) -> None:
-        known = self._seats.get(start.match)
-        if known is not None:
-            known.resume(start)
-            return
-        self._seats[start.match] = seat = Seat(start, self._around)
-        self._observer.match_start(start)
-        seat.begin()
-
-    def _on_match_end(self, end: MatchEnd) -> None:
-        seat = self._seats.pop(end.match, None)
-        if seat is None:
-            return
-        self._close(seat, end)
-        self._observer.match_end(seat.start, end)
-        self._played.matches += 1
-        if self._limit is not None and self._played.matches >= self._limit:
+    def _look_at_limits(self, played: Played) -> None:
+        late = self._stop_on_fault and played.late >= LATE_IN_A_ROW
+        if late or (self._limit is not None and played.matches >= self._limit):
             self.leave()
 
-    def _forget_all_but(self, running: Sequence[int]) -> None:
-        """Drop matches that ended while we were away."""
-        for match in set(self._seats) - set(running):
-            seat = self._seats.pop(match)
-            self._close(seat, None)
-            self._observer.match_lost(seat.start)
-
-    def _close(self, seat: Seat, end: MatchEnd | None) -> None:
-        seat.end(end)
-        if seat.stuck:
-            self._stuck[seat] = now_ms() + seat.start.time_control.move_ms
+    def _tell_error(self) -> None:
+        """Tell of an error that did not end the connection; one that did is told by the end of the run."""
+        if self._untold is not None:
+            self._observer.error(self._untold)
+            self._untold = None
 
     def _fault(self, report: FaultReport) -> None:
-        self._played.faults.append(report)
+        self._matches.played.faults.append(report)
         self._observer.fault(report)
         if self._stop_on_fault:
             self._give_up_ms = now_ms() + self._timing.linger_ms
-            self.leave()
-
-    # time -------------------------------------------------------------------------------------------
-
-    def _tick(self) -> None:
-        for seat in self._seats.values():
-            seat.tick()
-        for seat, until_ms in list(self._stuck.items()):
-            if not seat.stuck:
-                del self._stuck[seat]
-            elif now_ms() > until_ms:
-                del self._stuck[seat]
-                self._fault(seat.stuck_report())
-        if self._leaving and not self._left:
-            self._left = True
-            self._send(Leave())
+            self._leaving = True  # said after the answer that is at fault, which is still to be sent
 
     def _done(self) -> bool:
         if self._stop.is_set():
             return True
         if not self._leaving:
             return False
-        waiting = [seat for seat in self._seats.values() if seat.fault is None]
+        seats = self._matches.seats
+        waiting = [seat for seat in seats.values() if seat.fault is None]
         overdue = self._give_up_ms is not None and now_ms() > self._give_up_ms
-        return not self._seats or (not waiting and overdue)
+        return not seats or (not waiting and overdue)
 
 
 def _client_name() -> str:

@@ -1,7 +1,7 @@
 """Matches without a server: the same rules, limits and causes of ends."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from agents.agent import Agent, Resigned, info_json, read_choice
 from agents.call import Called, call
 from agents.clock import Clock, Timer, now_ms
-from agents.fault import FaultReport, headline, own_traceback
+from agents.fault import FaultReport, headline, own_stack, own_traceback
 from agents.protocol import Cause, MatchEnd, MatchStart, Outcome, Player, TimeControl
 from games import Game, Position
 
@@ -55,17 +55,21 @@ def play_match(
     moves: Sequence[str] = (),
     *,
     names: Sequence[str] = (),
+    rehearsing: Collection[int] = (),
     on_move: OnMove | None = None,
     timer: Timer = now_ms,
 ) -> LocalResult:
     """Play one match; `agents` by seat. `moves` are played first, for both.
 
+    The seats `rehearsing` are asked for those of the moves that are theirs, and what they answer is ignored:
+    an agent that remembers its earlier calls is then as it was when these moves were its own.
+
     Without a `time_control` nothing is timed, and the agents run in this thread (as a person at the
     terminal needs it). Raises InputError for moves that cannot be played.
     """
-    position = Position.start(game, moves=moves)
+    given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
-    match = _LocalMatch(position, agents, time_control, names, timer)
+    match = _LocalMatch(given, agents, time_control, names, rehearsing, timer)
     result = match.play(on_move)
     match.tell_end(result)
     return result
@@ -76,14 +80,17 @@ class _LocalMatch:
 
     def __init__(
         self,
-        position: Position,
+        given: Position,
         agents: Sequence[Agent],
         time_control: TimeControl | None,
         names: Sequence[str],
+        rehearsing: Collection[int],
         timer: Timer,
     ) -> None:
-        self.position = position
-        self.game = position.game
+        self.game = given.game
+        self.given = given
+        self.position = Position.start(given.game)
+        self.rehearsing = rehearsing
         self.agents = agents
         self.time_control = time_control
         self.names = names
@@ -92,18 +99,13 @@ class _LocalMatch:
 
     def play(self, on_move: OnMove | None) -> LocalResult:
         """Play to the end."""
-        for seat in range(len(self.agents)):
-            called = self._start(seat)
-            if called.error is not None:
-                return self._forfeit(seat, "crash", f"match_start raised {headline(called.error)}", called)
-            if not called.finished:
-                return self._no_show(seat)
-        while not self.position.is_terminal():
+        ended = self._start_all() or self._play_given()
+        while ended is None and not self.position.is_terminal():
             ended = self._move()
-            if ended is not None:
-                return ended
-            if on_move is not None:
+            if ended is None and on_move is not None:
                 on_move(self.position, self.moves[-1])
+        if ended is not None:
+            return ended
         outcomes = by_utilities(self.position.utilities())
         causes: tuple[Cause, ...] = tuple("normal" for _ in outcomes)
         return self._result(outcomes, causes, "the game was played to its end")
@@ -126,7 +128,18 @@ class _LocalMatch:
         limit = self.time_control.ready_ms if self.time_control else None
         return call(work, limit or None, self.timer)
 
+    def _start_all(self) -> LocalResult | None:
+        """Let the agents set themselves up; return the result if that ends the match."""
+        for seat in range(len(self.agents)):
+            called = self._start(seat)
+            if called.error is not None:
+                return self._forfeit(seat, "crash", f"match_start raised {headline(called.error)}", called)
+            if not called.finished:
+                return self._no_show(seat, called)
+        return None
+
     def _start(self, seat: int) -> Called:
+        position = self.position if seat in self.rehearsing else self.given
         start = MatchStart(
             match=0,
             game=self.game.variant,
@@ -134,61 +147,92 @@ class _LocalMatch:
             seat=seat,
             players=[Player(number, name, 1) for number, name in enumerate(self.names)],
             time_control=self.time_control or TimeControl(move_ms=0),
-            position=self.position.text(),
-            history=list(self.position.actions),
+            position=position.text(),
+            history=list(position.actions),
         )
         return self._call(lambda: self.agents[seat].match_start(start))
 
+    def _play_given(self) -> LocalResult | None:
+        """Play the moves given, rehearsed by those who are to; return the result if that ends the match."""
+        for text in self.given.actions:
+            if self.position.to_move() in self.rehearsing:
+                called = self._ask()
+                resigned = isinstance(called.error, Resigned)
+                ended = None if resigned else self._failed(called)
+                if ended is not None:
+                    return ended
+            self.position = self.position.play(text)
+        return None
+
     def _move(self) -> LocalResult | None:
-        """Ask for one move; return the result if it ends the match by a fault."""
+        """Ask for one move; return the result if it ends the match."""
         position = self.position
         seat = position.to_move()
-        agent = self.agents[seat]
-        control = self.time_control
-        clock = Clock(control.move_ms if control else UNTIMED_MS, timer=self.timer)
-        limit = control.move_ms + control.margin_ms if control else None
-        called = call(lambda: agent.choose(position.state, clock), limit, self.timer)
-        if control and (not called.finished or called.elapsed_ms > control.move_ms + control.margin_ms):
-            detail = f"no answer to ply {position.ply} within {control.move_ms} ms"
-            return self._forfeit(seat, "timeout", detail, called)
+        called = self._ask()
         if isinstance(called.error, Resigned):
             return self._result(*loss_of(seat, "resignation", len(self.agents)), f"seat {seat + 1} resigned")
-        if called.error is not None:
-            return self._forfeit(seat, "crash", headline(called.error), called)
+        ended = self._failed(called)
+        if ended is not None:
+            return ended
         choice = read_choice(self.game, position.state, called.value)
         if choice.problem is not None:
             return self._forfeit(seat, "illegal_action", choice.problem, called)
-        info = info_json(agent, self.game, position.state)
+        info = info_json(self.agents[seat], self.game, position.state)
         self.position = position.play(choice.text)
         self.moves.append(PlayedMove(position.ply, seat, choice.text, called.elapsed_ms, info))
         return None
 
-    def _forfeit(self, seat: int, cause: Cause, detail: str, called: Called) -> LocalResult:
+    def _ask(self) -> Called:
+        """Ask whose turn it is for an action, as long as the limit allows."""
+        position, control = self.position, self.time_control
+        agent = self.agents[position.to_move()]
+        clock = Clock(control.move_ms if control else UNTIMED_MS, timer=self.timer)
+        limit = control.move_ms + control.margin_ms if control else None
+        return call(lambda: agent.choose(position.state, clock), limit, self.timer)
+
+    def _failed(self, called: Called) -> LocalResult | None:
+        """Return the result if `choose` crashed or took too long."""
+        control = self.time_control
+        seat = self.position.to_move()
+        if control and (not called.finished or called.elapsed_ms > control.move_ms + control.margin_ms):
+            took = "choose took" if called.finished else "choose had not returned after"
+            detail = f"no answer within {control.move_ms} ms, {took} {called.elapsed_ms:.0f} ms"
+            return self._forfeit(seat, "timeout", detail, called, move_ms=control.move_ms)
+        if called.error is not None:
+            return self._forfeit(seat, "crash", headline(called.error), called)
+        return None
+
+    def _forfeit(
+        self, seat: int, cause: Cause, detail: str, called: Called, move_ms: int | None = None
+    ) -> LocalResult:
         outcomes, causes = loss_of(seat, cause, len(self.agents))
-        fault = self._fault(seat, detail, called)
+        fault = self._fault(seat, detail, called, move_ms)
         return self._result(outcomes, causes, f"seat {seat + 1}, ply {self.position.ply}: {detail}", fault)
 
-    def _no_show(self, seat: int) -> LocalResult:
+    def _no_show(self, seat: int, called: Called) -> LocalResult:
         seats = range(len(self.agents))
         causes: tuple[Cause, ...] = tuple("no_show" if other == seat else "normal" for other in seats)
         outcomes: tuple[Outcome, ...] = tuple("void" for _ in self.agents)
-        return self._result(outcomes, causes, f"seat {seat + 1} was not ready in time")
+        fault = self._fault(seat, f"match_start had not returned after {called.elapsed_ms:.0f} ms", called)
+        return self._result(outcomes, causes, f"seat {seat + 1} was not ready in time", fault)
 
-    def _fault(self, seat: int, got: str, called: Called) -> FaultReport:
-        name = self.names[seat]
+    def _fault(self, seat: int, got: str, called: Called, move_ms: int | None = None) -> FaultReport:
+        name, position = self.names[seat], self.position
         path = Path(name).resolve() if name.endswith(".py") else None
-        trace = own_traceback(called.error, path) if called.error is not None else called.stack
+        trace = own_stack(called.frames, path)
         return FaultReport(
             match=None,
             game=self.game.variant,
             agent=name,
             seat=seat,
-            ply=self.position.ply,
-            position=self.position.text(),
-            legal=tuple(self.position.legal()),
+            ply=position.ply,
+            position=position.text(),
+            legal=tuple(position.legal()),
             got=got,
-            traceback=trace,
-            moves=self.position.actions,
+            traceback=trace if called.error is None else own_traceback(called.error, path),
+            moves=position.actions,
+            actions=tuple(position.state.actions()),
+            move_ms=move_ms,
         )
 
     def _result(

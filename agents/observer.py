@@ -28,5 +28,8 @@ class Observer:
     def fault(self, report: FaultReport) -> None:
         """Note a fault in the agent's code."""
 
+    def timed_out(self, report: FaultReport) -> None:
+        """Note a match lost on time: how long the agent took, or where its code still is."""
+
     def error(self, error: Error) -> None:
-        """Note an error message of the server."""
+        """Note an error message of the server, after which the connection went on."""

@@ -4,15 +4,17 @@ One JSON object a text frame, tagged by `type`. Times are whole milliseconds. Pl
 first action of a match has ply 0, in requests, replies, acknowledgements and records alike.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 VERSION = 1
 MAX_FRAME_BYTES = 65_536
 MAX_INFO_BYTES = 4_096
 
 Outcome: TypeAlias = Literal["win", "draw", "loss", "void"]
+State: TypeAlias = Literal["queued", "starting", "running", "finished", "void"]
 Cause: TypeAlias = Literal[
     "normal",
     "rule_draw",
@@ -46,12 +48,12 @@ class Hello(_FromClient, frozen=True, tag="hello"):
     """
 
     protocol: int
-    agent: str
-    ladders: list[str]
-    token: str | None = None
+    agent: Annotated[str, Meta(max_length=100)]
+    ladders: Annotated[list[str], Meta(max_length=100)]
+    token: Annotated[str, Meta(max_length=200)] | None = None
     concurrency: int = 1
-    fingerprint: str | None = None
-    client: str | None = None
+    fingerprint: Annotated[str, Meta(max_length=128)] | None = None
+    client: Annotated[str, Meta(max_length=200)] | None = None
 
 
 class Ready(_FromClient, frozen=True, tag="ready"):
@@ -70,9 +72,10 @@ class Move(_FromClient, frozen=True, tag="move"):
 
 
 class Resign(_FromClient, frozen=True, tag="resign"):
-    """Give up the match."""
+    """Give up the match; `reason` "crash" says that the agent's code broke, not its will."""
 
     match: int
+    reason: Literal["crash"] | None = None
 
 
 class Leave(_FromClient, frozen=True, tag="leave"):
@@ -243,7 +246,7 @@ class MatchView(msgspec.Struct, frozen=True):
     ladder: str
     title: str
     game: str
-    state: Literal["starting", "running", "finished", "void"]
+    state: State
     ply: int
     to_move: int | None
     players: list[Seat]

@@ -2,6 +2,9 @@
 
 The receiving thread calls `begin`, `resume`, `ask`, `ack`, `reject`, `tick` and `end`; the agent's code
 runs in the seat's thread alone, one call after the other.
+
+No message is waited for that may never come: an answer stands until it is acknowledged, and goes out again
+when it is asked for again, when the acknowledgement is overdue, and when the server was not ready for it.
 """
 
 import queue
@@ -12,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.agent import Agent, Choice, Resigned, info_json, read_choice
-from agents.call import Called, call, stack_of
+from agents.call import Called, call, frames_of
 from agents.clock import Clock, now_ms
-from agents.fault import FaultReport, headline, own_traceback
+from agents.fault import FaultReport, headline, own_stack, own_traceback
 from agents.protocol import FromAgent, MatchEnd, MatchStart, Move, Ready, Resign, YourMove
 from games import Game, InputError, State, load
+
+TOO_EARLY = ("not_asked", "not_started")
+"""Codes of `reject` for an answer that will count when the server has taken note of its own request."""
 
 MakeAgent = Callable[[MatchStart], Agent]
 """Makes a fresh agent for a match."""
@@ -59,7 +65,9 @@ class Seat:
         self._answer: Move | Resign | None = None
         self._sent_ms: float | None = None
         self._acked_ply = -1
-        self._busy = False
+        self._running = ""
+        self._since_ms = 0.0
+        self._thought_ms: float | None = None
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=f"match {start.match}", daemon=True)
         self._game: Game
@@ -72,14 +80,17 @@ class Seat:
         self._jobs.put(self._set_up)
         self._thread.start()
 
-    def resume(self, start: MatchStart) -> None:
-        """Go on after a reconnection."""
+    def resume(self, start: MatchStart) -> bool:
+        """Go on after a reconnection; False if a server that lost this match has begun it anew."""
         with self._lock:
+            if len(start.history) <= self._acked_ply:
+                return False
             self._moves = list(start.history)
             if self.fault is not None:
                 self._send_answer()
             elif self._ready:
                 self._around.send(Ready(start.match))
+            return True
 
     def ask(self, request: YourMove, received_ms: float) -> None:
         """Take a request: think about a new one, answer a repeated one again, ignore a stale one."""
@@ -90,6 +101,7 @@ class Seat:
                 self._send_answer()
             elif request.ply > latest:
                 self._asked, self._answer, self._sent_ms = request, None, None
+                self._thought_ms = None
                 self._jobs.put(lambda: self._think(request, received_ms))
 
     def ack(self, ply: int) -> None:
@@ -99,11 +111,11 @@ class Seat:
             if isinstance(self._answer, Move) and self._answer.ply == ply:
                 self._answer = self._sent_ms = None
 
-    def reject(self, ply: int) -> None:
-        """Stop sending this answer by itself: repeating what changed nothing would change nothing again."""
+    def reject(self, ply: int, code: str) -> None:
+        """Send an answer that came too early again later, and any other no more: it would change nothing."""
         with self._lock:
             if isinstance(self._answer, Move) and self._answer.ply == ply:
-                self._sent_ms = None
+                self._sent_ms = now_ms() if code in TOO_EARLY else None
 
     def tick(self) -> None:
         """Send the answer again if its acknowledgement is overdue."""
@@ -124,12 +136,22 @@ class Seat:
     @property
     def stuck(self) -> bool:
         """Whether the match is over and the agent's code has still not come back."""
-        return self.over and self._busy
+        return self.over and bool(self._running)
 
-    def stuck_report(self) -> FaultReport:
-        """Report where the agent's code is while it does not come back."""
-        limit_ms = self.start.time_control.move_ms
-        return self._report(f"no answer, long after {limit_ms} ms", stack_of(self._thread))
+    def late_report(self) -> FaultReport:
+        """Report how long the agent's code took, or where it is while it does not come back."""
+        limit_ms, running = self.start.time_control.move_ms, self._running
+        limit = f"no answer within {limit_ms} ms"
+        if running:
+            took = f"{running} had not returned after {now_ms() - self._since_ms:.0f} ms"
+            stack = own_stack(frames_of(self._thread), self._around.path)
+            return self._report(f"{limit}, {took}" if running == "choose" else took, stack, limit_ms)
+        if self._thought_ms is None or self._asked is None or self._asked.ply <= self._acked_ply:
+            return self._report(f"{limit}: the request did not come through", "", limit_ms)
+        got = f"{limit}, choose took {self._thought_ms:.0f} ms"
+        if self._thought_ms < limit_ms:
+            got += ": the answer was late on its way"
+        return self._report(got, "", limit_ms)
 
     # the agent's thread -----------------------------------------------------------------------------
 
@@ -140,12 +162,13 @@ class Seat:
             except Exception as error:  # noqa: BLE001 - reported, and the thread must not die in silence
                 self._fail(headline(error), own_traceback(error, self._around.path))
 
-    def _call(self, work: Callable[[], object]) -> Called:
-        self._busy = True
+    def _call(self, name: str, work: Callable[[], object]) -> Called:
+        """Call a function of the agent; `name` is what it is called in reports."""
+        self._since_ms, self._running = now_ms(), name
         try:
             return call(work, None)
         finally:
-            self._busy = False
+            self._running = ""
 
     def _set_up(self) -> None:
         def make() -> None:
@@ -157,7 +180,7 @@ class Seat:
         except InputError as error:
             self._fail(f"a game this client does not know: {error}", "")
             return
-        called = self._call(make)
+        called = self._call("match_start", make)
         if called.error is not None:
             self._fail(headline(called.error), own_traceback(called.error, self._around.path))
             return
@@ -172,14 +195,21 @@ class Seat:
         state = self._game.parse_position(request.position)
         view = request.clock
         clock = Clock(view.move_ms, view.bank_ms, view.increment_ms, started_ms=received_ms)
+
+        def choose() -> object:
+            try:
+                return self._agent.choose(state, clock)
+            finally:
+                self._thought_ms = clock.elapsed_ms()
+
         with self._around.thinking:
             if self.over:
                 return
-            called = self._call(lambda: self._agent.choose(state, clock))
+            called = self._call("choose", choose)
         if self.over:
             return
         if isinstance(called.error, Resigned):
-            self._give_up()
+            self._give_up(Resign(self.start.match))
             return
         if called.error is not None:
             self._fail(headline(called.error), own_traceback(called.error, self._around.path))
@@ -208,7 +238,7 @@ class Seat:
 
     def _tell_end(self, message: MatchEnd) -> None:
         if self._ready:
-            self._call(lambda: self._agent.match_end(message))
+            self._call("match_end", lambda: self._agent.match_end(message))
 
     # faults -----------------------------------------------------------------------------------------
 
@@ -216,25 +246,38 @@ class Seat:
         """Report that the agent cannot go on, and give up the match."""
         self.fault = self._report(got, traceback)
         self._around.fault(self.fault)
-        self._give_up()
+        self._give_up(Resign(self.start.match, reason="crash"))
 
-    def _give_up(self) -> None:
+    def _give_up(self, resign: Resign) -> None:
         with self._lock:
-            self._answer = Resign(self.start.match)
+            self._answer = resign
             self._send_answer()
 
-    def _report(self, got: str, traceback: str) -> FaultReport:
+    def _report(self, got: str, traceback: str, move_ms: int | None = None) -> FaultReport:
         request, start = self._asked, self.start
         ply = len(start.history) if request is None else request.ply
+        position = start.position if request is None else request.position
         return FaultReport(
             match=start.match,
             game=start.game,
             agent=self._around.name,
             seat=start.seat,
             ply=ply,
-            position=start.position if request is None else request.position,
+            position=position,
             legal=() if request is None else tuple(request.legal),
             got=got,
             traceback=traceback,
             moves=tuple(self._moves[:ply]),
+            actions=() if request is None else _actions(start.game, request),
+            move_ms=move_ms,
         )
+
+
+def _actions(game_name: str, request: YourMove) -> tuple[int, ...]:
+    """Return the legal actions as the agent knows them; none for what this client cannot read."""
+    try:
+        game = load(game_name)
+        state = game.parse_position(request.position)
+        return tuple(game.parse_action(state, text) for text in request.legal)
+    except InputError:
+        return ()

@@ -15,17 +15,24 @@ from types import ModuleType
 from typing import Any
 
 from agents.agent import Agent, read_choice
-from agents.call import call
+from agents.call import Called, call
 from agents.clock import Clock
-from agents.fault import headline, own_line
-from agents.protocol import MatchEnd, MatchStart
+from agents.fault import headline, own_frame, own_line, written_note
+from agents.plain import duration
+from agents.protocol import MatchEnd, MatchStart, Player, TimeControl
 from games import Game, InputError, Position
 
-TRIAL_MS = 20_000
-"""A trial that lasts longer is refused."""
+PATIENCE_MS = 20_000
+"""A file that takes longer to import, or for a step of its trial, is refused."""
 
-TRIAL_MOVE_MS = 1_000
-"""The time for a move that the clock shows in a trial."""
+SHOWN_MS = 1_000
+"""The most time for a move that the clock shows in a trial: an agent that keeps time is tried in no time."""
+
+LIMITS = TimeControl(5_000, margin_ms=200)
+"""The limits of a trial where no ladder sets them."""
+
+LISTED = 12
+"""So many legal actions are listed."""
 
 ADVICE = "a function choose(state, clock), or one class with a method choose(self, state, clock)"
 
@@ -88,11 +95,11 @@ def _nothing(_message: object) -> None:
     """Stand in for a match_start or match_end that an agent does without."""
 
 
-def load(path: str | Path) -> LoadedAgent:
+def load(path: str | Path, *, patience_ms: float = PATIENCE_MS) -> LoadedAgent:
     """Load an agent's file. Raises InputError, with file:line, for whatever is wrong with it."""
     file = Path(path)
-    source = _read(file)
-    module = _import(file.resolve(), file)
+    source = read(file)
+    module = _import(file.resolve(), file, patience_ms)
     fingerprint = hashlib.sha256(source).hexdigest()
     function = vars(module).get("choose")
     if function is not None:
@@ -100,11 +107,13 @@ def load(path: str | Path) -> LoadedAgent:
         return LoadedAgent(file, fingerprint, line, lambda: FunctionAgent(module))
     player = _only_class(module, file)
     line = _check_call(player.choose, file, f"{player.__name__}.choose", bound=False)
-    _check_constructor(player, file)
+    _check_constructor(player, file, patience_ms)
     return LoadedAgent(file, fingerprint, line, lambda: ObjectAgent(player()))
 
 
-def _read(file: Path) -> bytes:
+def read(path: str | Path) -> bytes:
+    """Return an agent's file as it is. Raises InputError if there is none, or it is no Python file."""
+    file = Path(path)
     if not file.exists():
         siblings = sorted(p.name for p in file.parent.glob("*.py")) if file.parent.is_dir() else []
         raise InputError(
@@ -122,7 +131,7 @@ def _read(file: Path) -> bytes:
         ) from error
 
 
-def _import(resolved: Path, shown: Path) -> ModuleType:
+def _import(resolved: Path, shown: Path, patience_ms: float) -> ModuleType:
     """Run the file as a module of its own; its folder can be imported from."""
     name = f"plyground_agent_{resolved.stem}"
     spec = importlib.util.spec_from_file_location(name, resolved)
@@ -132,15 +141,13 @@ def _import(resolved: Path, shown: Path) -> ModuleType:
     sys.modules[name] = module
     if str(resolved.parent) not in sys.path:
         sys.path.insert(0, str(resolved.parent))
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    loader = spec.loader
+    called = call(lambda: loader.exec_module(module), patience_ms)
+    if called.error is not None or not called.finished:
         del sys.modules[name]
-        expected = "Python without syntax errors" if isinstance(error, SyntaxError) else "a file that imports"
-        line = own_line(error, resolved) or 1
-        raise InputError(
-            "bad_agent_file", expected=expected, got=headline(error), where=f"{shown}:{line}"
-        ) from error
+        syntax = isinstance(called.error, SyntaxError)
+        expected = "Python without syntax errors" if syntax else "a file that imports"
+        raise _refused(called, resolved, shown, expected) from called.error
     return module
 
 
@@ -190,18 +197,22 @@ def _check_call(function: Any, file: Path, name: str, *, bound: bool = True) -> 
     return line
 
 
-def _check_constructor(player: Any, file: Path) -> None:
+def _check_constructor(player: Any, file: Path, patience_ms: float) -> None:
     """Make one object to see that the class needs no arguments."""
-    try:
-        player()
-    except (Exception, SystemExit) as error:
-        line = own_line(error, file.resolve()) or _line(player)
-        raise InputError(
-            "bad_agent_file",
-            expected=f"a class {player.__name__} that is made without arguments",
-            got=headline(error),
-            where=f"{file}:{line}",
-        ) from error
+    called = call(player, patience_ms)
+    if called.error is not None or not called.finished:
+        expected = f"a class {player.__name__} that is made without arguments"
+        raise _refused(called, file.resolve(), file, expected, line=_line(player)) from called.error
+
+
+def _refused(called: Called, resolved: Path, shown: Path, expected: str, line: int = 1) -> InputError:
+    """Return the error for a call that failed or has not come back, with the line where that is."""
+    if called.error is not None:
+        got, at = headline(called.error), own_line(called.error, resolved)
+    else:
+        got = f"one that has not finished after {duration(called.elapsed_ms)}"
+        at = own_frame(called.frames, resolved)
+    return InputError("bad_agent_file", expected=expected, got=got, where=f"{shown}:{at or line}")
 
 
 def _line(thing: Any) -> int:
@@ -212,41 +223,76 @@ def _line(thing: Any) -> int:
         return 1
 
 
-def trial(loaded: LoadedAgent, game: Game, *, limit_ms: float = TRIAL_MS) -> None:
+def trial(
+    loaded: LoadedAgent, game: Game, limits: TimeControl = LIMITS, *, patience_ms: float = PATIENCE_MS
+) -> None:
     """Ask the agent for the first move of the game, and for an answer to a first move.
 
-    Raises InputError with file:line if it crashes, answers with anything but a legal action, or takes
-    longer than `limit_ms` in all.
+    Raises InputError with file:line if it crashes, answers with anything but a legal action, or takes longer
+    than the limit for a move.
     """
     first = Position.start(game)
-    left_ms = limit_ms
     for position in (first, first.play(first.legal()[0])):
-        agent = loaded.make()
-        clock = Clock(TRIAL_MOVE_MS)
-        called = call(lambda: agent.choose(position.state, clock), left_ms)  # noqa: B023 - called at once
-        left_ms -= called.elapsed_ms
-        trying = f"trying it on {game.variant} ({position.text()})"
-        if not called.finished or left_ms < 0:
-            raise InputError(
-                "trial_failed",
-                expected=f"two moves within {limit_ms / 1000:g} s",
-                got="no answer",
-                where=f"{loaded.where()}, {trying}",
-            )
+        _Trial(loaded, position, limits, max(patience_ms, limits.move_ms + limits.margin_ms)).run()
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """The trial of an agent at one position."""
+
+    loaded: LoadedAgent
+    position: Position
+    limits: TimeControl
+    patience_ms: float
+
+    def run(self) -> None:
+        """Let a fresh agent set itself up and choose."""
+        agent = self._done("match_start", self._start).value
+        assert isinstance(agent, Agent)
+        clock = Clock(min(SHOWN_MS, self.limits.move_ms))
+        called = self._done("choose", lambda: agent.choose(self.position.state, clock))
+        if called.elapsed_ms > self.limits.move_ms + self.limits.margin_ms:
+            took = f"one too late: choose took {duration(called.elapsed_ms)}"
+            raise self._failed("an answer in time", f"{took}, the limit is {duration(self.limits.move_ms)}")
+        self._check_answer(called.value)
+
+    def _start(self) -> Agent:
+        game, seat = self.position.game, self.position.to_move()
+        players = [Player(number, "trial", 1) for number in range(game.players)]
+        begin = Position.start(game).text()
+        agent = self.loaded.make()
+        agent.match_start(MatchStart(0, game.variant, "trial", seat, players, self.limits, begin, []))
+        return agent
+
+    def _done(self, name: str, work: Callable[[], object]) -> Called:
+        """Call the agent's code. Raises InputError if it crashes or does not come back."""
+        called = call(work, self.patience_ms)
+        path = self.loaded.path.resolve()
+        if not called.finished:
+            got = f"none: {name} has not returned after {duration(called.elapsed_ms)}"
+            if name == "choose":
+                got += f", the limit is {duration(self.limits.move_ms)}"
+            raise self._failed("an answer in time", got, own_frame(called.frames, path))
         if called.error is not None:
-            line = own_line(called.error, loaded.path.resolve())
-            raise InputError(
-                "trial_failed",
-                expected="an action",
-                got=headline(called.error),
-                where=f"{loaded.where(line)}, {trying}",
-            ) from called.error
-        choice = read_choice(game, position.state, called.value)
-        if choice.problem is not None:
-            raise InputError(
-                "trial_failed",
-                expected="a legal action",
-                got=choice.problem,
-                where=f"{loaded.where()}, {trying}",
-                available=position.legal(),
-            )
+            line = own_line(called.error, path)
+            raise self._failed("an action", headline(called.error), line) from called.error
+        return called
+
+    def _check_answer(self, chosen: object) -> None:
+        game, state = self.position.game, self.position.state
+        choice = read_choice(game, state, chosen)
+        if choice.problem is None:
+            return
+        texts, actions = self.position.legal(), list(state.actions())
+        by_text = isinstance(chosen, str)
+        listed = [repr(text) for text in texts] if by_text else [str(action) for action in actions]
+        more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        note = "" if by_text else written_note(actions[:LISTED], texts[:LISTED])
+        raise self._failed(
+            f"one of the legal actions {', '.join(listed[:LISTED])}{more}", choice.got, note=note
+        )
+
+    def _failed(self, expected: str, got: str, line: int | None = None, note: str = "") -> InputError:
+        tried = f"trying it on {self.position.game.variant} ({self.position.text()})"
+        where = f"{self.loaded.where(line)}{note}, {tried}"
+        return InputError("trial_failed", expected=expected, got=got, where=where)

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from agents.address import http_url
+from agents.plain import plain
 from games import InputError
 
 FILE = "tokens.json"
@@ -40,12 +41,6 @@ class TokenStore:
         tokens.setdefault(http_url(server_url), {})[agent] = token
         self._write(tokens)
 
-    def forget(self, server_url: str, agent: str) -> None:
-        """Drop a token that the server no longer knows."""
-        tokens = self._read()
-        if tokens.get(http_url(server_url), {}).pop(agent, None) is not None:
-            self._write(tokens)
-
     def _read(self) -> Tokens:
         try:
             data = self.file.read_bytes()
@@ -59,7 +54,7 @@ class TokenStore:
             raise InputError(
                 "bad_tokens",
                 expected="tokens as JSON",
-                got=str(error),
+                got=plain(error),
                 where=f"{self.file} (delete it to register anew)",
             ) from error
 

@@ -44,14 +44,18 @@ class Board:
         }
 
     def to_text(self, marks: str = "xo■▲") -> str:
-        """Draw the board for a terminal, one line a row, the last move in brackets."""
+        """Draw the board for a terminal, one line a row, the last move in brackets.
+
+        A board without labels shows the actions themselves, each in the cell where its piece would land.
+        """
+        named = {} if self.row_labels or self.column_labels else {c: text for text, c in self.targets.items()}
         lines = []
         for r in range(self.rows):
             cells = []
             for c in range(self.columns):
                 seat = self.pieces.get((r, c))
-                mark = "." if seat is None else marks[seat]
-                cells.append(f"[{mark}]" if (r, c) in self.last else f" {mark} ")
+                mark = named.get((r, c), ".") if seat is None else marks[seat]
+                cells.append(f"[{mark}]" if (r, c) in self.last else f"{mark:^3}")
             label = self.row_labels[r] if self.row_labels else ""
             lines.append(f"{label:>2} " + "".join(cells))
         if self.column_labels:

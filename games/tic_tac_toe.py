@@ -148,7 +148,7 @@ def parse_position(text: str) -> State:
 
 
 def board(state: TicTacToe, last: int | None) -> Board:
-    """Return the board as data. A cell's action is the sum of its row's and its column's label."""
+    """Return the board as data. It has no labels: each empty cell is named by its action."""
     winner = state.me ^ state.mask
     line = {cell for line in LINES if winner & line == line for cell in range(9) if line >> cell & 1}
     return Board(
@@ -158,8 +158,6 @@ def board(state: TicTacToe, last: int | None) -> Board:
         style="lines",
         last=() if last is None else (divmod(last, 3),),
         line=tuple(divmod(cell, 3) for cell in sorted(line)),
-        column_labels=("0", "1", "2"),
-        row_labels=("0", "3", "6"),
         targets={text: divmod(cell, 3) for text, cell in _actions_by_text(state)},
     )
 

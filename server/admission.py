@@ -1,7 +1,8 @@
-"""Who may connect as which agent: checks a `hello` against the database."""
+"""Who an agent is, by its token, and as which version it plays."""
 
 import hmac
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -9,13 +10,33 @@ from sqlalchemy import Connection
 from agents import protocol
 from games.errors import InputError
 from server.core.names import name_key
-from server.db import agents
+from server.db import agents, matches
 from server.db.engine import Database
-from server.gateway import Admitted
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An agent whose token was good. `changed` says that its code is not that of its newest version."""
+
+    agent_id: int
+    name: str
+    house: bool
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """An agent as it plays."""
+
+    agent_id: int
+    name: str
+    version_id: int
+    version: int
+    house: bool
 
 
 class Admission:
-    """Admits agents by their token, and the house process by the word it was started with."""
+    """Knows agents by their token, and the house process by the word it was started with."""
 
     def __init__(
         self, db: Database, ladder_ids: Mapping[str, int], house_token: str, now: Callable[[], datetime]
@@ -25,34 +46,42 @@ class Admission:
         self._house_token = house_token
         self._now = now
 
-    async def admit(self, hello: protocol.Hello, header_token: str | None) -> Admitted:
-        """Find the agent of a hello and enter it on its ladders. Raises InputError to refuse."""
+    async def identify(self, hello: protocol.Hello, header_token: str | None) -> Identity:
+        """Find the agent of a hello. Raises InputError (`bad_token`) if the token is not that agent's."""
         token = header_token or hello.token
         if not token:
             raise InputError("bad_token", expected="the agent's token", got="none", where="hello")
-        house = hmac.compare_digest(token.encode(), self._house_token.encode())
-        now = self._now()
-        return await self._db.write(lambda conn: self._enter(conn, hello, None if house else token, now))
+        if not token.isascii():
+            raise InputError("bad_token", expected="a token of this server", got="another", where="hello")
+        if hmac.compare_digest(token, self._house_token):
+            now = self._now()
+            house = await self._db.write(lambda conn: agents.ensure_house(conn, hello.agent, now))
+            return Identity(house.agent_id, house.name, house=True, changed=False)
+        return await self._db.read(_owner, hello, token)
 
-    def _enter(self, conn: Connection, hello: protocol.Hello, token: str | None, now: datetime) -> Admitted:
-        if token is None:
-            identity = agents.ensure_house(conn, hello.agent, now)
-        else:
-            identity = self._owner(conn, hello, token)
+    async def enter(self, identity: Identity, hello: protocol.Hello) -> Admitted:
+        """Give the agent its version and a place on each ladder of its hello."""
+        now = self._now()
+        return await self._db.write(lambda conn: self._enter(conn, identity, hello, now))
+
+    def _enter(self, conn: Connection, identity: Identity, hello: protocol.Hello, now: datetime) -> Admitted:
         version = agents.ensure_version(conn, identity.agent_id, hello.fingerprint, now)
-        for ladder in hello.ladders:
+        matches.drop_outdated(conn, identity.agent_id, version.id, now)
+        for ladder in dict.fromkeys(hello.ladders):
             agents.join_ladder(conn, self._ladder_ids[ladder], version.id, now)
         return Admitted(identity.agent_id, identity.name, version.id, version.number, identity.house)
 
-    def _owner(self, conn: Connection, hello: protocol.Hello, token: str) -> agents.Identity:
-        identity = agents.by_token(conn, token)
-        if identity is None:
-            raise InputError("bad_token", expected="a token of this server", got="another", where="hello")
-        if name_key(identity.name) != name_key(hello.agent):
-            raise InputError(
-                "bad_token",
-                expected=f"the token of {hello.agent[:40]!r}",
-                got=f"the token of {identity.name!r}",
-                where="hello",
-            )
-        return identity
+
+def _owner(conn: Connection, hello: protocol.Hello, token: str) -> Identity:
+    owner = agents.by_token(conn, token)
+    if owner is None:
+        raise InputError("bad_token", expected="a token of this server", got="another", where="hello")
+    if name_key(owner.name) != name_key(hello.agent):
+        raise InputError(
+            "bad_token",
+            expected=f"the token of {hello.agent!r}",
+            got=f"the token of {owner.name!r}",
+            where="hello",
+        )
+    changed = agents.is_changed(conn, owner.agent_id, hello.fingerprint)
+    return Identity(owner.agent_id, owner.name, owner.house, changed)

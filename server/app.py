@@ -29,8 +29,9 @@ from server.gateway import Gateway
 from server.house import House
 from server.http.errors import Handler
 from server.lock import DataLock
-from server.past import past_snapshot
+from server.past import Past
 from server.presence import Presence
+from server.reception import Reception
 from server.referee import Referee
 from server.scheduler import Scheduler
 from server.settings import Settings
@@ -136,17 +137,15 @@ class Server:
         house_token = secrets.token_urlsafe(32)
         self.house = House(url, house_token, settings.ladders)
         admission = Admission(db, {ladder.name: ladder.id for ladder in known}, house_token, utc_now)
+        reception = Reception(settings, admission, self.presence, self.referee, time.monotonic, utc_now)
         self.gateway = Gateway(
-            settings,
-            admission.admit,
-            self.presence,
-            self.referee,
-            time.monotonic,
-            utc_now,
-            self.scheduler.wake,
+            settings, reception, self.presence, self.referee, time.monotonic, self.scheduler.wake
         )
         self.watching = WatchGateway(
-            self.broadcast, {ladder.name for ladder in known}, lambda match_id: past_snapshot(db, match_id)
+            self.broadcast,
+            {ladder.name for ladder in known},
+            Past(db).snapshot,
+            time.monotonic,
         )
         self.services = http.Services(db, settings, registry, utc_now)
 

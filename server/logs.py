@@ -52,7 +52,7 @@ class _Forward(logging.Handler):
             record.levelno,
             record.getMessage()[:500],
             address=f"library {record.name}",
-            **({"error": repr(error)[:500]} if error else {}),
+            **({"error": _place(error)} if error else {}),
         )
 
 
@@ -72,3 +72,12 @@ def configure(level: str, now: Callable[[], float]) -> None:
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(handlers=[_Forward()], level=max(number, logging.WARNING), force=True)
+
+
+def _place(error: BaseException) -> str:
+    """Say what kind of error it was, and where; its text may hold what belongs in no log."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = "" if frame is None else f" at {frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
+    return f"{type(error).__name__}{where}"

@@ -1,6 +1,9 @@
 """Matches in the database, as spectators see them."""
 
-from typing import Literal, cast
+from collections import OrderedDict
+from typing import cast
+
+from sqlalchemy import Connection
 
 import games
 from agents import protocol
@@ -9,40 +12,53 @@ from server.db import reads
 from server.db.engine import Database
 from server.db.rows import MatchRow, SeatRow
 
-_STATES: dict[str, Literal["starting", "running", "finished", "void"]] = {
-    "queued": "starting",
-    "starting": "starting",
-    "running": "running",
-    "finished": "finished",
-    "void": "void",
-}
-"""States as spectators know them: a match that waits for its turn has not started either."""
+KEPT = 256
 
 
-async def past_snapshot(db: Database, match_id: int) -> bytes | None:
-    """Return the encoded snapshot of a match from the database; None if there is none of that id."""
-    if not 0 < match_id < 2**31:
-        return None
-    row = await db.read(reads.match, match_id)
+class Past:
+    """Matches that spectators look up in the database; those that are over are kept at hand."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._kept: OrderedDict[int, bytes] = OrderedDict()
+
+    async def snapshot(self, match_id: int) -> bytes | None:
+        """Return the encoded snapshot of a match; None if there is none of that id."""
+        if match_id in self._kept:
+            return self._kept[match_id]
+        found = await self._db.read(_snapshot, match_id) if 0 < match_id < 2**31 else None
+        if found is None:
+            return None
+        encoded, over = found
+        if over:
+            self._kept[match_id] = encoded
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return encoded
+
+
+def _snapshot(conn: Connection, match_id: int) -> tuple[bytes, bool] | None:
+    """Play the match through, in a reading thread; also say whether it is over."""
+    row = reads.match(conn, match_id)
     if row is None:
         return None
-    moves = await db.read(reads.moves, match_id)
-    position = Position.start(games.load(row.game), moves=[move.action for move in moves])
-    return protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [past_view(row, position)]))
+    moves = [move.action for move in reads.moves(conn, match_id)]
+    position = Position.start(games.load(row.game), moves=moves)
+    encoded = protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [past_view(row, position)]))
+    return encoded, row.state in {"finished", "void"}
 
 
 def past_view(row: MatchRow, position: Position) -> protocol.MatchView:
     """Show a match whose moves so far led to `position`."""
-    state = _STATES[row.state]
-    waits = state in {"finished", "void"} or position.is_terminal()
+    plays = row.state in {"starting", "running"} and not position.is_terminal()
     return protocol.MatchView(
         id=row.id,
         ladder=row.ladder,
         title=row.title,
         game=row.game,
-        state=state,
+        state=cast("protocol.State", row.state),
         ply=position.ply,
-        to_move=None if waits else position.to_move(),
+        to_move=position.to_move() if plays else None,
         players=[_seat(seat) for seat in row.seats],
         board=position.board().to_json(),
         position=position.text(),

@@ -34,8 +34,7 @@ class Connection:
     since: float
     matches: set[int] = field(default_factory=set)
     leaving: bool = False
-    rest_until: float = 0.0
-    no_shows: int = 0
+    replaced: bool = False
     _outbox: deque[tuple[bytes, Callable[[], None] | None]] = field(default_factory=deque)
     _filled: asyncio.Event = field(default_factory=asyncio.Event)
     _stalled: bool = False
@@ -69,9 +68,11 @@ class Connection:
 
     async def _write(self, data: bytes, on_written: Callable[[], None] | None) -> None:
         send = asyncio.ensure_future(self.socket.send_str(data.decode()))
-        await asyncio.sleep(0)  # the frame is in the transport's buffer after this step
-        if on_written is not None:
-            on_written()
+        try:
+            await asyncio.sleep(0)  # the frame is in the transport's buffer after this step
+        finally:
+            if on_written is not None:
+                on_written()
         if send.done():
             send.result()
             return
@@ -97,6 +98,7 @@ class Presence:
 
     def __init__(self) -> None:
         self._by_agent: dict[int, Connection] = {}
+        self._by_version: dict[int, Connection] = {}
 
     def __iter__(self) -> Iterator[Connection]:
         return iter(list(self._by_agent.values()))
@@ -104,14 +106,21 @@ class Presence:
     def __len__(self) -> int:
         return len(self._by_agent)
 
-    def get(self, agent_id: int) -> Connection | None:
-        """Return the agent's connection, if it is connected."""
+    def of_agent(self, agent_id: int) -> Connection | None:
+        """Return the connection of an agent, whatever its version."""
         return self._by_agent.get(agent_id)
+
+    def get(self, version_id: int) -> Connection | None:
+        """Return the connection of a version of an agent; another version of it does not count."""
+        return self._by_version.get(version_id)
 
     def enter(self, connection: Connection) -> Connection | None:
         """Take the connection as its agent's; return the one it replaces."""
         replaced = self._by_agent.get(connection.agent_id)
+        if replaced is not None:
+            del self._by_version[replaced.version_id]
         self._by_agent[connection.agent_id] = connection
+        self._by_version[connection.version_id] = connection
         return replaced
 
     def leave(self, connection: Connection) -> bool:
@@ -119,4 +128,5 @@ class Presence:
         if self._by_agent.get(connection.agent_id) is not connection:
             return False
         del self._by_agent[connection.agent_id]
+        del self._by_version[connection.version_id]
         return True

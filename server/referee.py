@@ -68,7 +68,7 @@ class Referee:
         match = RunningMatch(self._shell, match_id, attempt, ladder, seats, opened)
         self._running[match_id] = match
         for seat in seats:
-            connection = self._shell.presence.get(seat.agent_id)
+            connection = self._shell.presence.get(seat.version_id)
             if connection is not None:
                 connection.matches.add(match_id)
         task = asyncio.create_task(match.run(), name=f"match {match_id}")
@@ -87,25 +87,11 @@ class Referee:
         if len(self._finished) > KEPT_FINISHED:
             self._finished.popitem(last=False)
         self._count(match)
-        for number, seat in enumerate(match.seats):
-            connection = self._shell.presence.get(seat.agent_id)
+        for seat in match.seats:
+            connection = self._shell.presence.get(seat.version_id)
             if connection is not None:
                 connection.matches.discard(match.id)
-                self._note_presence(match, number, connection)
         self.on_end(match)
-
-    def _note_presence(self, match: RunningMatch, seat: int, connection: Connection) -> None:
-        """Let an agent that did not show up rest, longer each time."""
-        result = match.match.result
-        if result is None:
-            return
-        if result.causes[seat] is Cause.NO_SHOW:
-            connection.no_shows += 1
-            rest_s = min(600.0, 15.0 * 2**connection.no_shows)
-            connection.rest_until = self._shell.monotonic() + rest_s
-            log.info("agent.no_show", agent=connection.name, rest_s=rest_s)
-        else:
-            connection.no_shows = 0
 
     def _count(self, match: RunningMatch) -> None:
         result = match.match.result
@@ -127,9 +113,13 @@ class Referee:
         """Return the matches that run."""
         return list(self._running.values())
 
-    def running_of(self, agent_id: int) -> list[int]:
-        """Ids of the running matches of an agent."""
-        return [match.id for match in self.running() if match.seat_of(agent_id) is not None]
+    def running_of(self, version_id: int) -> list[int]:
+        """Return the ids of the running matches of a version of an agent."""
+        return [match.id for match in self.running() if match.seat_of(version_id) is not None]
+
+    def plays(self, agent_id: int) -> bool:
+        """Whether any version of the agent plays now."""
+        return any(seat.agent_id == agent_id for match in self.running() for seat in match.seats)
 
     def agent_lost(self, connection: Connection) -> None:
         """Hear that an agent's connection is gone; a house agent's was ours to keep: nobody loses by it."""
@@ -149,7 +139,7 @@ class Referee:
         at = self._shell.monotonic()
         told = []
         for match in self.running():
-            seat = match.seat_of(connection.agent_id)
+            seat = match.seat_of(connection.version_id)
             if seat is not None:
                 match.deliver(event(seat, at))
                 told.append(match)

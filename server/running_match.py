@@ -20,12 +20,18 @@ from server.core import match as core
 from server.core.outcome import Result
 from server.db import matches
 from server.db.ladders import Ladder
+from server.lines import Lines
 from server.presence import Presence
 
 DRAIN_STEPS = 4
 """Steps of the event loop between a deadline's timer and its effect: frames already in go first."""
 
 RETRY_S = 1.0
+
+MAX_LATE_S = 1.0
+"""The most that is refunded for lateness of the server's own loop."""
+
+FAULT = "a fault of the server; counts for nobody"
 
 log = structlog.get_logger()
 
@@ -78,6 +84,7 @@ class RunningMatch:
         self.seats = list(seats)
         self.match, self._first_effects = opened
         self._shell = shell
+        self._lines = Lines(shell.presence, [seat.version_id for seat in seats])
         self._events: asyncio.Queue[core.MatchEvent] = asyncio.Queue()
         self._replied: set[tuple[int, int]] = set()
         self._deadline: asyncio.TimerHandle | None = None
@@ -88,9 +95,9 @@ class RunningMatch:
         """Whether only house agents play."""
         return all(seat.house for seat in self.seats)
 
-    def seat_of(self, agent_id: int) -> int | None:
-        """Return the seat the agent plays."""
-        return next((n for n, seat in enumerate(self.seats) if seat.agent_id == agent_id), None)
+    def seat_of(self, version_id: int) -> int | None:
+        """Return the seat that a version of an agent plays."""
+        return next((n for n, seat in enumerate(self.seats) if seat.version_id == version_id), None)
 
     def expects(self, event: core.MatchEvent) -> bool:
         """Whether the event is the one reply to something asked of its seat; true once for each."""
@@ -115,12 +122,18 @@ class RunningMatch:
             return
         if isinstance(event, core.Action) and self.match.asked is not None:
             # Whatever comes in before the deadline took effect was late by the server's loop alone.
-            late_s = max(0.0, event.at - self.match.deadline)
+            late_s = min(MAX_LATE_S, max(0.0, event.at - self.match.deadline))
             event = replace(event, late_s=late_s)
         self._events.put_nowait(event)
 
     async def run(self) -> None:
         """Play the match to its end."""
+        try:
+            await self._play()
+        finally:
+            self._shell.ended(self)
+
+    async def _play(self) -> None:
         self._carry_out(self._first_effects)
         self._shell.show(self)
         while not self.match.over:
@@ -131,7 +144,9 @@ class RunningMatch:
                 log.warning("match.stale", match=self.id, attempt=self.attempt)
                 self._stop_timers()
                 break
-        self._shell.ended(self)
+            except Exception:
+                log.exception("match.fault", address="match", match=self.id)
+                await self._step(core.Abort(self._shell.monotonic(), FAULT))
 
     async def _step(self, event: core.MatchEvent) -> None:
         match, effects = core.advance(self.match, event)
@@ -183,7 +198,7 @@ class RunningMatch:
                 for outcome, cause, score in zip(result.outcomes, result.causes, result.scores, strict=True)
                 if score is not None
             ]
-            return lambda conn: matches.finish(conn, self.id, self.attempt, seats, result.detail, now)
+            return lambda conn: matches.finish(conn, self.id, self.attempt, seats, result.detail or None, now)
         # An agent that did not show up is paired again by the ladder; a fault of ours is made good.
         replay = match.position.ply > 0 or all(match.ready)
         return lambda conn: matches.void(
@@ -195,7 +210,8 @@ class RunningMatch:
             match effect:
                 case core.Announce(seat):
                     players = [protocol.Player(n, s.name, s.version) for n, s in enumerate(self.seats)]
-                    self._post(seat, wire.match_start(self.id, self.ladder, players, seat, self.match))
+                    start = wire.match_start(self.id, self.ladder, players, seat, self.match)
+                    self._lines.announce(seat, start)
                 case core.SetDeadline(at):
                     self._set_deadline(at)
                 case core.Ask():
@@ -204,30 +220,21 @@ class RunningMatch:
                     self._shell.show(self)
                 case core.Accept(seat, ply):
                     self._shell.count_move()
-                    self._post(seat, protocol.Ack(self.id, ply))
+                    self._lines.say(seat, protocol.Ack(self.id, ply))
                     self._shell.show(self)
                 case core.Acknowledge(seat, ply):
-                    self._post(seat, protocol.Ack(self.id, ply))
+                    self._lines.say(seat, protocol.Ack(self.id, ply))
                 case core.Reject(seat, ply, code, message):
-                    self._post(seat, protocol.Reject(self.id, ply, code, message))
+                    self._lines.say(seat, protocol.Reject(self.id, ply, code, message))
                 case core.Finish(result):
                     self._stop_timers()
                     for seat in range(len(self.seats)):
-                        self._post(seat, wire.match_end(self.id, result))
+                        self._lines.say(seat, wire.match_end(self.id, result))
                     self._shell.show(self)
-
-    def _post(
-        self, seat: int, message: protocol.ToAgent, on_written: Callable[[], None] | None = None
-    ) -> None:
-        connection = self._shell.presence.get(self.seats[seat].agent_id)
-        if connection is not None:
-            connection.post(message, on_written)
-        elif on_written is not None:
-            on_written()
 
     def _ask(self, ask: core.Ask) -> None:
         if ask.again:
-            self._post(ask.seat, wire.your_move(self.id, ask, self.match, self._shell.monotonic()))
+            self._lines.say(ask.seat, self._request(ask))
             return
         delay = ask.not_before - self._shell.monotonic()
         if delay <= 0:
@@ -236,10 +243,14 @@ class RunningMatch:
             self._asking = asyncio.get_running_loop().call_later(delay, self._hand_over, ask)
 
     def _hand_over(self, ask: core.Ask) -> None:
-        def written() -> None:
-            self.deliver(core.HandedOver(ask.ply, self._shell.monotonic()))
+        self._lines.ask(
+            ask.seat,
+            lambda: self._request(ask),
+            lambda: self.deliver(core.HandedOver(ask.ply, self._shell.monotonic())),
+        )
 
-        self._post(ask.seat, wire.your_move(self.id, ask, self.match, self._shell.monotonic()), written)
+    def _request(self, ask: core.Ask) -> protocol.YourMove:
+        return wire.your_move(self.id, ask, self.match, self._shell.monotonic())
 
     def _set_deadline(self, at: float) -> None:
         if self._deadline is not None:

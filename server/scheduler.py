@@ -9,6 +9,8 @@ import msgspec
 import structlog
 
 from agents.protocol import TimeControl
+from server.core.match import Phase
+from server.core.outcome import Cause, Result
 from server.core.pairing import Candidate, choose_pair
 from server.db import ladders as ladder_table
 from server.db import matches
@@ -17,11 +19,15 @@ from server.db.ladders import Ladder
 from server.db.matches import QueuedMatch
 from server.presence import Connection, Presence
 from server.referee import Referee
+from server.rests import Rests
 from server.running_match import RunningMatch, Seated
 from server.settings import Settings
 
 TICK_S = 0.5
 STOP_S = 2.0
+MAX_STARTING = 4
+"""Matches of one agent that wait for `ready` at once; one that never says it keeps no more waiting."""
+
 KEEP_QUEUED = timedelta(minutes=10)
 """A queued match whose agents do not come back is dropped after this time."""
 
@@ -56,6 +62,7 @@ class Scheduler:
         self._together: dict[int, dict[frozenset[int], int]] = {}
         self._house_started: dict[int, float] = {}
         self._last_started: dict[int, float] = {}
+        self._rests = Rests(settings.rest_ms / 1000)
         referee.on_end = self._on_end
 
     def wake(self) -> None:
@@ -78,6 +85,8 @@ class Scheduler:
         while not self._stopping:
             try:
                 await self._tick()
+            except matches.Stale as error:  # a queued match was dropped meanwhile: read the queue again
+                log.debug("scheduler.stale", error=str(error))
             except Exception:  # a fault here must not end all play
                 log.exception("scheduler.fault", address="scheduler")
                 await asyncio.sleep(TICK_S)
@@ -92,11 +101,22 @@ class Scheduler:
 
     def _on_end(self, match: RunningMatch) -> None:
         result = match.match.result
+        if result is not None:
+            self._give_rest(match, result)
         if result is not None and not result.void:
             pair = frozenset(seat.version_id for seat in match.seats)
             games = self._together[match.ladder.id]
             games[pair] = games.get(pair, 0) + 1
         self.wake()
+
+    def _give_rest(self, match: RunningMatch, result: Result) -> None:
+        now = self._monotonic()
+        for seat, cause in zip(match.seats, result.causes, strict=True):
+            if cause is Cause.NO_SHOW:
+                pause_s = self._rests.no_show(seat.agent_id, now)
+                log.info("agent.no_show", agent=seat.name, match=match.id, pause_s=pause_s)
+            elif not seat.house and not result.void:
+                self._rests.played(seat.agent_id, now)
 
     async def _tick(self) -> None:
         self._queue = await self._db.read(matches.queued)
@@ -124,13 +144,13 @@ class Scheduler:
             present = [connection for connection in connections if connection is not None]
             if ladder is None or len(present) < len(connections):
                 await self._drop_if_old(queued)
-            elif all(c.free() > 0 for c in present) and self._house_may_play(ladder, present):
+            elif all(self._hands(c) > 0 for c in present) and self._house_may_play(ladder, present):
                 await self._start(queued, ladder, present)
 
     async def _drop_if_old(self, queued: QueuedMatch) -> None:
-        if self._now() - queued.created_at > KEEP_QUEUED:
+        now = self._now()
+        if now - queued.created_at > KEEP_QUEUED:
             detail = "an agent did not come back in time; counts for nobody"
-            now = self._now()
             await self._db.write(lambda conn: matches.drop_queued(conn, queued.id, detail, now))
             self._queue.remove(queued)
 
@@ -147,6 +167,16 @@ class Scheduler:
         for connection in present:
             self._last_started[connection.version_id] = now
         await self._referee.start(queued.id, ladder, seats)
+
+    def _hands(self, connection: Connection) -> int:
+        """Return how many matches the agent can begin now."""
+        if not self._rests.over(connection.agent_id, self._monotonic()):
+            return 0
+        starting = sum(
+            match.match.phase is Phase.STARTING and match.seat_of(connection.version_id) is not None
+            for match in self._referee.running()
+        )
+        return min(connection.free(), MAX_STARTING - starting)
 
     def _house_may_play(self, ladder: Ladder, present: list[Connection]) -> bool:
         if not all(connection.house for connection in present):
@@ -180,15 +210,13 @@ class Scheduler:
 
     def _candidates(self, ladder: Ladder) -> list[Connection]:
         """Agents with a hand free that no queued match is about to take."""
-        now = self._monotonic()
         here = {connection.version_id for connection in self._presence}
         startable = [q for q in self._queue if here.issuperset(q.versions)]
         return [
             c
             for c in self._presence
             if ladder.name in c.ladders
-            and now >= c.rest_until
-            and c.free() > sum(c.version_id in q.versions for q in startable)
+            and self._hands(c) > sum(c.version_id in q.versions for q in startable)
         ]
 
     def _house_queued(self, ladder: Ladder) -> bool:

@@ -25,6 +25,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "port": (0, 65_535),
     "pace_ms": (0, 60_000),
     "house_rest_s": (0, 3_600),
+    "rest_ms": (0, 3_600_000),
     "margin_ms": (0, 60_000),
     "ready_ms": (100, 600_000),
     "hello_s": (0.1, 600),
@@ -61,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     house: bool = True
     pace_ms: int = 400
     house_rest_s: float = 10.0
+    rest_ms: int = 1_000
     margin_ms: int = 200
     ready_ms: int = 10_000
     hello_s: float = 10.0

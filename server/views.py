@@ -43,5 +43,5 @@ def view_of(match: RunningMatch, monotonic: float, now: datetime) -> MatchView:
         at=int(now.timestamp() * 1000),
         action=state.position.actions[-1] if state.position.actions else None,
         moves=list(state.position.actions),
-        detail=None if result is None else result.detail,
+        detail=None if result is None else result.detail or None,
     )

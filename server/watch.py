@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from aiohttp import WSMsgType, web
+import structlog
+from aiohttp import web
 
 from agents import protocol
 from server.broadcast import FRONT, Broadcast, ladder_channel, match_channel
+from server.inbox import BadFrameError, Flood, Inbox
 
 COALESCE_S = 0.05
 """Changes within this time go out together."""
@@ -18,7 +20,10 @@ SKIP_ABOVE_BYTES = 32_768
 STALLED_S = 30.0
 CLOSE_S = 1.0
 MAX_CHANNELS = 64
-MAX_MESSAGES_A_SECOND = 50
+MESSAGES_A_SECOND = 20
+BURST = 100
+
+log = structlog.get_logger()
 
 Lookup = Callable[[int], Awaitable[bytes | None]]
 """Finds a match that is not in the broadcast any more; returns its encoded snapshot."""
@@ -86,7 +91,10 @@ class Spectator:
 class WatchGateway:
     """Handler of `/ws/watch`."""
 
-    def __init__(self, broadcast: Broadcast, ladders: set[str], lookup: Lookup) -> None:
+    def __init__(
+        self, broadcast: Broadcast, ladders: set[str], lookup: Lookup, monotonic: Callable[[], float]
+    ) -> None:
+        self._monotonic = monotonic
         self._broadcast = broadcast
         self._ladders = ladders
         self._lookup = lookup
@@ -94,14 +102,21 @@ class WatchGateway:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one spectator."""
-        socket = web.WebSocketResponse(timeout=CLOSE_S, compress=False, max_msg_size=4_096, heartbeat=60)
+        socket = web.WebSocketResponse(
+            timeout=CLOSE_S, compress=False, max_msg_size=4_096, heartbeat=60, autoping=False
+        )
         await socket.prepare(request)
         spectator = Spectator(socket, request, self._broadcast)
         end = self._broadcast.subscribe(spectator.changed)
         sender = asyncio.create_task(self._send_all(spectator, socket))
         self.sockets.add(socket)
         try:
-            await self._read(socket, spectator)
+            inbox = Inbox(socket, request, MESSAGES_A_SECOND, BURST, self._monotonic)
+            await self._read(inbox, socket, spectator)
+        except Flood:
+            await socket.close(code=1008, message=b"flood", drain=False)
+        except ConnectionError as error:
+            log.debug("spectator.cut", error=repr(error))
         finally:
             self.sockets.discard(socket)
             end()
@@ -115,20 +130,16 @@ class WatchGateway:
         except (ConnectionError, RuntimeError, TimeoutError):
             await socket.close(code=1008, message=b"spectator does not read", drain=False)
 
-    async def _read(self, socket: web.WebSocketResponse, spectator: Spectator) -> None:
-        loop = asyncio.get_running_loop()
-        second, count = 0, 0
-        async for message in socket:
-            now = int(loop.time())
-            second, count = (second, count + 1) if now == second else (now, 1)
-            if count > MAX_MESSAGES_A_SECOND:
-                await socket.close(code=1008, message=b"flood")
-                return
-            answer: protocol.Error | None
-            if message.type is not WSMsgType.TEXT:
-                answer = protocol.Error("bad_frame", "expected JSON text, got a binary frame")
+    async def _read(self, inbox: Inbox, socket: web.WebSocketResponse, spectator: Spectator) -> None:
+        while True:
+            try:
+                text = await inbox.text()
+            except BadFrameError:
+                answer: protocol.Error | None = protocol.Error("bad_frame", "expected JSON text")
             else:
-                answer = await self._take(message.data, socket, spectator)
+                if text is None:
+                    return
+                answer = await self._take(text, socket, spectator)
             if answer is not None:
                 await socket.send_str(protocol.encode(answer).decode())
 

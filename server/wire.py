@@ -51,5 +51,5 @@ def match_end(match_id: int, result: Result) -> protocol.MatchEnd:
         cause=[cause.value for cause in result.causes],
         scores=list(result.scores),
         record=f"/api/v1/matches/{match_id}/record",
-        detail=result.detail,
+        detail=result.detail or None,
     )

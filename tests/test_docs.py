@@ -1,5 +1,6 @@
 """Docs are held to the truth: what they name exists, and what exists is named."""
 
+import doctest
 import re
 import shlex
 import subprocess
@@ -14,12 +15,18 @@ import pytest
 import yaml
 
 import games
-from agents import protocol, roster
+from agents import protocol, roster, student
+from agents.address import check_token_is_safe
+from agents.client import LATE_IN_A_ROW
+from agents.local import play_match
+from agents.protocol import TimeControl
+from agents.random_agent import RandomAgent
 from server import settings
 from server.cli import cli
-from server.core.standings import COLUMNS
+from server.core.standings import COLUMNS, PROVISIONAL_GAMES
 from server.http.endpoints import ENDPOINTS
 from server.http.views import MatchView, PlayerView
+from server.reception import VERSIONS_AN_HOUR
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -46,7 +53,7 @@ def table_keys(page: str) -> set[str]:
 
 def shell_lines(page: str) -> list[str]:
     """The commands of a page: its indented lines that call plyground, make, curl or apt-get."""
-    lines = re.findall(r"^ {4}(.+)$", page, flags=re.MULTILINE)
+    lines = re.findall(r"^ {4}(?:[A-Z_]+=\S+ )*(.+)$", page, flags=re.MULTILINE)
     starts = ("plyground ", ".venv/bin/plyground ", "make ", "curl ", "echo ", "apt-get ")
     return [line.split("  #")[0].strip() for line in lines if line.startswith(starts)]
 
@@ -310,6 +317,73 @@ def test_the_agent_in_the_readme_is_the_example() -> None:
     assert block.group(1) == text("examples/my_agent.py")
     code = [line for line in block.group(1).splitlines() if line and not line.strip().startswith('"""')]
     assert 5 <= len(code) <= 10, "five to ten lines"
+
+
+def test_the_session_in_the_agents_page_is_true() -> None:
+    session = re.search(r"```pycon\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
+    assert session is not None
+    examples = doctest.DocTestParser().get_doctest(session.group(1), {}, "docs/agents.md", None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert len(examples.examples) > 5
+    assert runner.run(examples).failed == 0
+
+
+@pytest.mark.parametrize("ladder", settings.DEFAULT_LADDERS, ids=lambda ladder: ladder.name)
+def test_the_class_in_the_agents_page_plays(ladder: settings.LadderSpec, tmp_path: Path) -> None:
+    block = re.search(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
+    assert block is not None
+    file = tmp_path / "deepening.py"
+    file.write_text(block.group(1), encoding="utf-8")
+    loaded, game = student.load(file), games.load(ladder.game)
+    student.trial(loaded, game)
+    result = play_match(game, [loaded.make(), RandomAgent(1)], TimeControl(move_ms=400, margin_ms=5_000))
+    assert result.causes == ("normal", "normal"), result.detail
+    assert result.moves[0].info is not None
+    assert result.moves[0].info["depth"] >= 1
+
+
+def test_the_agents_page_names_methods_and_features() -> None:
+    page = text("docs/agents.md")
+    state = games.load("connect_four").initial_state()
+    methods = re.findall(r"^\| `(\w+)\(\w?(?:, \w)?\)` \|", page, flags=re.MULTILINE)
+    assert len(methods) == 7
+    assert all(callable(getattr(state, name)) for name in methods)
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, flags=re.MULTILINE))
+    for name in games.names():
+        assert list(games.load(name).feature_names) == re.findall(r"`(\w+)`", rows[name])
+
+
+def test_numbers_of_the_agents_page_are_true() -> None:
+    page, chosen = text("docs/agents.md"), settings.Settings()
+    assert f"under {PROVISIONAL_GAMES} games" in page
+    assert {ladder.move_ms for ladder in settings.DEFAULT_LADDERS} == {5_000}
+    assert "5 s a move unless" in page
+    assert f"A reply up to {chosen.margin_ms} ms late" in page
+    assert f"takes over {chosen.ready_ms // 1000} s" in page
+    assert f"up to {protocol.MAX_INFO_BYTES // 1024} KB" in page
+    assert f"{VERSIONS_AN_HOUR} new versions an hour" in page
+    assert (LATE_IN_A_ROW, "after three in a row" in page) == (3, True)
+    assert (chosen.rest_ms, "rests a second" in page) == (1_000, True)
+    for name in re.findall(r"lost, `(\w+)`", page):
+        assert name in get_args(protocol.Cause)
+
+
+def test_the_readme_is_right_about_tokens_over_plain_http() -> None:
+    assert "refuses `--server http://HOST:8080`" in text("README.md")
+    with pytest.raises(games.InputError):
+        check_token_is_safe("http://host.example.org:8080")
+    check_token_is_safe("https://ai.example.org")
+    check_token_is_safe("http://127.0.0.1:9000")
+
+
+def test_the_readme_tells_the_alpha_betas_apart() -> None:
+    extra = {agent.name: agent.extra for agent in roster.entries() if agent.algorithm == "alphabeta"}
+    assert extra == {"ab-centre": False, "ab-lines": False, "ab-edge": False, "alphabeta": True}
+    assert set(extra) <= code_words(text("README.md"))
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text("README.md").splitlines()) < 150
 
 
 def test_folders_named_in_contributing_exist() -> None:

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("server/gateway.py", "server/watch.py", "server/admission.py", "server/core/match.py")
+SOURCES = (
+    "server/gateway.py",
+    "server/watch.py",
+    "server/admission.py",
+    "server/reception.py",
+    "server/core/match.py",
+)
 CODE = re.compile(r'(?:_error|Error|InputError|code, message =)\s*\(?\s*"([a-z_]+)"')
 
 

@@ -12,6 +12,7 @@ import click
 from click.exceptions import Abort, ClickException, UsageError
 
 from server.cli.group import INTERRUPTED, CommandError, LazyGroup
+from server.cli.program import PROGRAM
 from server.cli.terminal import clean
 
 COMMANDS = {
@@ -27,9 +28,6 @@ COMMANDS = {
     "doctor": "Check that the database holds together.",
     "db": "Look after the database.",
 }
-
-
-PROGRAM = "plyground"
 
 
 @click.group(

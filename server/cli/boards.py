@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
+from agents.plain import plain
 from games.board import Board
 from games.errors import InputError
 from server.cli.terminal import clean_lines
@@ -30,7 +31,9 @@ def from_json(data: dict[str, Any]) -> Board:
     try:
         wire = msgspec.convert(data, _Wire)
     except msgspec.ValidationError as error:
-        raise InputError("bad_board", expected="a board", got=str(error)) from None
+        raise InputError(
+            "bad_board", expected="a board", got=f"one that cannot be read ({plain(error)})"
+        ) from None
     labels = len(wire.row_labels) in (0, wire.rows) and len(wire.column_labels) in (0, wire.columns)
     sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
     if not labels or not sides or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):

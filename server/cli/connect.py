@@ -3,21 +3,33 @@
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import click
+import msgspec
+from click.core import ParameterSource
 
 import games
 from agents import student
-from agents.client import Client, Played, RefusedError
+from agents.client import LATE_IN_A_ROW, Client, RefusedError
+from agents.matches import Played
+from agents.protocol import TimeControl
 from agents.register import register
+from agents.student import LoadedAgent
 from agents.tokens import TokenStore, config_folder
 from games.errors import InputError
 from server.cli import api
 from server.cli.api import server_option
 from server.cli.events import Reporter
+from server.cli.numbers import WholeNumber
 from server.cli.terminal import clean
+
+LATE_ADVICE = (
+    f"{LATE_IN_A_ROW} matches in a row were lost on time, so it plays no more: clock.left_ms() tells choose "
+    "how long it has; let it search less deep, or stop in time and return its best action so far"
+)
 
 
 @click.command()
@@ -27,10 +39,8 @@ from server.cli.terminal import clean
 )
 @click.option("--name", required=True, help="The agent's name in the standings.")
 @click.option("--token", envvar="PLYGROUND_TOKEN", help="The agent's token; PLYGROUND_TOKEN sets it too.")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Matches at once."
-)
-@click.option("--matches", type=click.IntRange(min=1), help="Leave after so many matches.")
+@click.option("--concurrency", type=WholeNumber(1, 64), default=1, show_default=True, help="Matches at once.")
+@click.option("--matches", type=WholeNumber(1), help="Leave after so many matches.")
 @server_option
 def command(
     file: str,
@@ -46,14 +56,14 @@ def command(
     FILE holds a function choose(state, clock), or a class with such a method. It is tried on each ladder's
     game first. The agent is registered under its name at its first run, and its token kept in your
     configuration folder, so that the next run is the same agent. Ctrl-C finishes the running matches and
-    leaves; once more leaves at once. Exit code 1 if the agent failed.
+    leaves; once more leaves at once. Exit code 1 if the agent failed, or lost three matches in a row on time.
     """
-    loaded = student.load(file)
+    student.read(file)
     known = api.check_ladders(server, ladders)
     # What the agent prints goes to stderr: stdout holds the events alone.
     with Reporter(server, sys.stdout) as reporter, contextlib.redirect_stdout(sys.stderr):
-        for ladder in ladders:
-            student.trial(loaded, games.load(known[ladder]["game"]))
+        reporter.say(f"trying {file} on {', '.join(ladders)} ...")
+        loaded = _tried(file, [known[ladder] for ladder in ladders])
 
         def play(as_token: str) -> Played:
             client = Client(
@@ -70,8 +80,44 @@ def command(
             )
             return _until_interrupted(client, reporter)
 
-        played = play(token) if token else _as_kept_agent(server, name, play)
-    return 1 if played.faults else 0
+        try:
+            played = play(token) if token else _as_kept_agent(server, name, play)
+        except RefusedError as error:
+            raise _explained(error, name) from error
+        late = played.late >= LATE_IN_A_ROW
+        reporter.sum_up(LATE_ADVICE if late else "")
+    return 1 if played.faults or late else 0
+
+
+def _tried(file: str, ladders: Sequence[dict[str, Any]]) -> LoadedAgent:
+    """Load the agent and try it under the rules and limits of each ladder."""
+    loaded = student.load(file)
+    for ladder in ladders:
+        student.trial(loaded, games.load(ladder["game"]), _limits(ladder))
+    return loaded
+
+
+def _limits(ladder: dict[str, Any]) -> TimeControl:
+    """Return a ladder's limits; our own where the server does not tell them."""
+    try:
+        return msgspec.convert(ladder.get("time_control"), TimeControl)
+    except msgspec.ValidationError:
+        return student.LIMITS
+
+
+def _explained(error: RefusedError, name: str) -> InputError:
+    """Say of a refusal what it means for whoever sits here."""
+    if error.code == "replaced":
+        return api.RefusalError(
+            error.code, f"another terminal or process connected as {name!r} and took over; this one stops"
+        )
+    if error.code == "bad_token":
+        source = click.get_current_context().get_parameter_source("token")
+        kept = f"the file {TokenStore(config_folder(os.environ)).file}"
+        named = {ParameterSource.COMMANDLINE: "--token", ParameterSource.ENVIRONMENT: "PLYGROUND_TOKEN"}
+        origin = named.get(source, kept) if source else kept
+        return api.RefusalError(error.code, f"{error}; the token came from {origin}")
+    return error
 
 
 def _as_kept_agent(server: str, name: str, play: Callable[[str], Played]) -> Played:
@@ -87,13 +133,23 @@ def _as_kept_agent(server: str, name: str, play: Callable[[str], Played]) -> Pla
         except RefusedError as error:
             if error.code != "bad_token":
                 raise
-        store.forget(server, name)
-    token = register(server, name)
+    token = _registered(server, name, f"the token kept in {store.file} is not its token; " if kept else "")
     try:
         store.put(server, name, token)
     except InputError as error:
         click.echo(clean(f"{error}; the next run needs --token {token}"), err=True)
     return play(token)
+
+
+def _registered(server: str, name: str, before: str) -> str:
+    """Register the agent and return its token; say what to do where the name is taken."""
+    try:
+        return register(server, name)
+    except InputError as error:
+        if error.code != "name_taken":
+            raise
+        advice = f"{before}if it is yours, give its token with --token; else choose another name"
+        raise api.RefusalError(error.code, f"{error}; {advice}") from error
 
 
 def _until_interrupted(client: Client, reporter: Reporter) -> Played:
@@ -103,20 +159,22 @@ def _until_interrupted(client: Client, reporter: Reporter) -> Played:
     """
     with ThreadPoolExecutor(1, thread_name_prefix="plyground-client") as pool:
         playing = pool.submit(client.run)
-        leaving = False
+        told = interrupts = 0
         while True:
             try:
+                if interrupts > told:
+                    told += 1
+                    _leave(client, reporter, playing, again=told > 1)
                 return playing.result()
             except KeyboardInterrupt:
-                leaving = _leave(client, reporter, playing, leaving=leaving)
+                interrupts += 1
 
 
-def _leave(client: Client, reporter: Reporter, playing: Future[Played], *, leaving: bool) -> bool:
+def _leave(client: Client, reporter: Reporter, playing: Future[Played], *, again: bool) -> None:
     """Carry out a Ctrl-C."""
-    if leaving or not reporter.online:
+    if again or not reporter.online:
         client.stop()
     elif not playing.done():
         client.leave()
         if reporter.running:
             reporter.say(f"leaving after {reporter.running} running; Ctrl-C again leaves at once")
-    return True

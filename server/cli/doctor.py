@@ -1,20 +1,24 @@
 """`plyground doctor`."""
 
 import click
+from sqlalchemy import Connection
 
 from server import settings
 from server.cli.terminal import clean, json_option, write_json
-from server.db.doctor import check
+from server.db.doctor import Finding, check
+from server.db.doctor_replay import NEWEST, replay
 from server.db.engine import Database
 from server.lock import is_held
 
 
 @click.command()
+@click.option("--all", "replay_all", is_flag=True, help=f"Replay all matches, not only the newest {NEWEST}.")
 @json_option
-def command(*, as_json: bool) -> int:
+def command(*, replay_all: bool, as_json: bool) -> int:
     """Check that the database holds together.
 
-    Recomputes counters and ratings from the results and looks for matches that contradict themselves.
+    Recomputes counters and ratings from the results, looks for matches that contradict themselves, and
+    replays the moves of the newest by the rules of their game.
     Exit code 1 if something does not hold.
     """
     chosen = settings.load()
@@ -22,15 +26,22 @@ def command(*, as_json: bool) -> int:
     database = Database.open(chosen.database, create=False)
     try:
         database.check_schema()
-        findings = database.read_now(check, server_running=running)
+        findings = database.read_now(_examine, running=running, newest=None if replay_all else NEWEST)
     finally:
         database.close()
     if as_json:
         write_json([{"code": finding.code, "message": finding.message} for finding in findings])
         return 1 if findings else 0
-    click.echo(clean(f"a server {'runs' if running else 'does not run'} on {chosen.data_dir}"))
+    click.echo(clean(f"{'a' if running else 'no'} server is running on {chosen.data_dir}"))
     for finding in findings:
         click.echo(clean(f"{finding.code}: {finding.message}"))
     if not findings:
         click.echo("results, ratings and matches hold together")
     return 1 if findings else 0
+
+
+def _examine(conn: Connection, *, running: bool, newest: int | None) -> list[Finding]:
+    findings = check(conn, server_running=running)
+    if any(finding.code == "corrupt" for finding in findings):
+        return findings
+    return findings + replay(conn, newest)

@@ -1,5 +1,6 @@
 """What `plyground connect` prints: a line for each event of the agent's matches."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -8,12 +9,15 @@ import click
 
 from agents.fault import FaultReport
 from agents.observer import Observer
-from agents.protocol import Error, MatchEnd, MatchStart, Welcome
+from agents.protocol import Error, MatchEnd, MatchStart, Outcome, Welcome
 from games.errors import InputError
 from server.cli import api
+from server.cli.program import program_here
 from server.cli.terminal import clean, clean_lines
 
 WORDS = {"win": "won", "draw": "drawn", "loss": "lost", "void": "void"}
+REPORTED = ("illegal_action", "crash", "timeout")
+"""Causes of a loss that a report explains, in the agent's own values."""
 
 
 class Reporter(Observer):
@@ -25,6 +29,8 @@ class Reporter(Observer):
         self._out = out
         self._name = ""
         self._matches: set[int] = set()
+        self._outcomes: Counter[Outcome] = Counter()
+        self._program = program_here()
         self._printer = ThreadPoolExecutor(1, thread_name_prefix="plyground-printer")
 
     def __enter__(self) -> Self:
@@ -43,6 +49,17 @@ class Reporter(Observer):
     def say(self, line: str) -> None:
         """Print a line."""
         self._printer.submit(click.echo, clean(line), self._out)
+
+    def sum_up(self, advice: str) -> None:
+        """Print the last line: what was played; and what to do about it, if there is anything to do."""
+        counts = [f"{self._outcomes[outcome]} {WORDS[outcome]}" for outcome in ("win", "draw", "loss")]
+        if self._outcomes["void"]:
+            counts.append(f"{self._outcomes['void']} void")
+        total = self._outcomes.total()
+        matches = "1 match" if total == 1 else f"{total} matches"
+        self.say(f"left: {matches} played, {' '.join(counts)}")
+        if advice:
+            self._printer.submit(click.echo, clean(advice), err=True)
 
     def connected(self, welcome: Welcome) -> None:
         """Say who is connected."""
@@ -67,12 +84,13 @@ class Reporter(Observer):
         """Say how a match ended, and where the agent stands now."""
         self._matches.discard(start.match)
         outcome, cause = end.outcome[start.seat], end.cause[start.seat]
+        self._outcomes[outcome] += 1
         rival_causes = [
             other for seat, other in enumerate(end.cause) if seat != start.seat and other != "normal"
         ]
         how = f"rival: {rival_causes[0]}" if cause == "normal" and rival_causes else cause
         line = f"match {start.match} finished: {WORDS[outcome]} ({how})"
-        if how != "normal" and end.detail:
+        if how != "normal" and how not in REPORTED and end.detail:
             line += f", {end.detail}"
         self._printer.submit(self._say_with_rating, line, start.ladder)
 
@@ -83,7 +101,11 @@ class Reporter(Observer):
 
     def fault(self, report: FaultReport) -> None:
         """Print the report on stderr."""
-        self._printer.submit(click.echo, f"\n{clean_lines(report.text())}\n", err=True)
+        self._printer.submit(click.echo, f"\n{clean_lines(report.text(self._program))}\n", err=True)
+
+    def timed_out(self, report: FaultReport) -> None:
+        """Print the report on stderr."""
+        self.fault(report)
 
     def error(self, error: Error) -> None:
         """Print what the server could not use."""

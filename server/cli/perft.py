@@ -4,12 +4,13 @@ import click
 
 import games
 from games.perft import divide, perft
+from server.cli.numbers import WholeNumber
 from server.cli.terminal import json_option, write_json
 
 
 @click.command()
 @click.argument("game")
-@click.argument("depth", type=click.IntRange(min=0))
+@click.argument("depth", type=WholeNumber(0))
 @click.option("--position", metavar="TEXT", help="Count from this position, not from the start.")
 @click.option("--divide", "divided", is_flag=True, help="Print the count below each action, then the sum.")
 @json_option

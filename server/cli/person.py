@@ -31,7 +31,7 @@ class Person(Agent):
 
     def choose(self, state: State, clock: Clock) -> int:  # noqa: ARG002 - nobody is timed here
         """Ask for a move."""
-        legal = [self._game.format_action(state, action) for action in state.actions()]
+        legal = " ".join(self._game.format_action(state, action) for action in state.actions())
         while True:
             self._ask(legal)
             line = sys.stdin.readline()
@@ -41,23 +41,23 @@ class Person(Agent):
                 raise Resigned
             try:
                 return self._game.parse_action(state, answer)
-            except InputError as error:
-                self._out.print(Text(clean(f"{error}; or {QUIT} to resign")))
+            except InputError:
+                self._out.print(Text(f"choose one of {legal}; {QUIT} resigns"))
 
-    def _ask(self, legal: Sequence[str]) -> None:
-        question = Text.assemble(
-            boards.mark(self._seat), f" to move ({' '.join(legal)}, or {QUIT} to resign): "
+    def _ask(self, legal: str) -> None:
+        self._out.print(
+            Text.assemble(boards.mark(self._seat), f" to move ({legal}, {QUIT} resigns): "), end=""
         )
-        self._out.print(question, end="")
         self._out.file.flush()
 
 
 class Viewer:
-    """Draws a match for the person in it; `labels` by seat."""
+    """Draws a match for the persons in it, once a turn of theirs; `labels` by seat, `persons` their seats."""
 
-    def __init__(self, out: Console, labels: Sequence[str]) -> None:
+    def __init__(self, out: Console, labels: Sequence[str], persons: Sequence[int]) -> None:
         self._out = out
         self._labels = labels
+        self._persons = persons
 
     def start(self, position: Position) -> None:
         """Say who plays which mark, and draw the first board."""
@@ -65,12 +65,18 @@ class Viewer:
             Text.assemble(boards.mark(seat), f" {clean(label)}") for seat, label in enumerate(self._labels)
         ]
         self._out.print(Text("   ").join(players))
-        self._out.print(boards.drawn(position.board()), end="\n\n")
+        if len(self._persons) == 1:
+            self._out.print(Text.assemble("you are ", boards.mark(self._persons[0])))
+        self._draw(position)
 
     def moved(self, position: Position, move: PlayedMove) -> None:
-        """Draw the board after a move."""
+        """Tell of a move, and draw the board where a person moves next or the game is over."""
         said = Text.assemble(
             boards.mark(move.seat), clean(f" {self._labels[move.seat]} played {move.action}")
         )
         self._out.print(said)
-        self._out.print(boards.drawn(position.board()), end="\n\n")
+        self._draw(position)
+
+    def _draw(self, position: Position) -> None:
+        if position.is_terminal() or position.to_move() in self._persons:
+            self._out.print(boards.drawn(position.board()), end="\n\n")

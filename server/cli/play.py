@@ -4,7 +4,7 @@ import contextlib
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -17,7 +17,9 @@ from agents.agent import Agent
 from agents.local import LocalResult, play_match, seatings
 from agents.protocol import TimeControl
 from games import Game, InputError, Position
+from server.cli.numbers import WholeNumber
 from server.cli.person import Person, Viewer
+from server.cli.program import program_here
 from server.cli.tally import Tally, sentence
 from server.cli.terminal import clean, clean_lines, console, json_option, write_json
 
@@ -25,17 +27,19 @@ ME = "me"
 MOVE_MS = 5_000
 MARGIN_MS = 200
 READY_MS = 10_000
-LINES = 10
-"""About how many lines tell of the progress where there is no terminal to draw a bar on."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One who plays: `name` as it was given, `label` different for each; `make(seed)` gives an agent."""
+    """One who plays: `name` as it was given, `label` different for each; `make(seed)` gives an agent.
+
+    `own` is an agent from somebody's file, neither of the house nor a person.
+    """
 
     name: str
     label: str
     make: Callable[[int], Agent]
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,10 @@ class Series:
     def play(self, seating: Sequence[int], seeds: Sequence[int]) -> LocalResult:
         """Play one match; drawn on `out` where a person takes part."""
         seated = [self.contestants[player] for player in seating]
-        viewer = Viewer(self.out, [one.label for one in seated]) if self.time_control is None else None
-        if viewer is not None:
+        viewer = None
+        if self.time_control is None:
+            persons = [seat for seat, one in enumerate(seated) if one.name == ME]
+            viewer = Viewer(self.out, [one.label for one in seated], persons)
             viewer.start(self.start)
         return play_match(
             self.start.game,
@@ -59,6 +65,7 @@ class Series:
             self.time_control,
             self.start.actions,
             names=[one.name for one in seated],
+            rehearsing=[seat for seat, one in enumerate(seated) if one.own],
             on_move=viewer.moved if viewer else None,
         )
 
@@ -67,11 +74,9 @@ class Series:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--game", default="connect_four", show_default=True, help="A game, or name(option=value,...).")
-@click.option("--games", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many.")
-@click.option("--seed", type=int, help="Makes agents draw the same lots again.")
-@click.option(
-    "--move-ms", type=click.IntRange(min=1), help=f"Time for a move, in ms; {MOVE_MS} if not given."
-)
+@click.option("--games", "count", type=WholeNumber(1), default=1, show_default=True, help="How many.")
+@click.option("--seed", type=WholeNumber(0), help="Makes agents draw the same lots again.")
+@click.option("--move-ms", type=WholeNumber(1), help=f"Time for a move, in ms; {MOVE_MS} if not given.")
 @click.option(
     "--moves", default="", metavar="TEXT", help='Moves that every game starts with, such as "4 4 3".'
 )
@@ -86,11 +91,13 @@ def command(
     moves: str,
     *,
     as_json: bool,
-) -> None:
+) -> int:
     """Play games between agents, or against one, without a server.
 
     A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, or `me`. They
-    swap seats after every game. With `me` nothing is timed.
+    swap seats after every game. With `me` nothing is timed. An agent's file is asked for its share of
+    --moves too, and what it answers there is ignored. Exit code 1 if an agent's file crashed, chose an
+    illegal action, or took too long.
     """
     start = Position.start(games.load(game), moves=moves.split())
     out = console(stderr=as_json)
@@ -98,11 +105,12 @@ def command(
     control = _time_control(move_ms, timed=ME not in (first, second))
     series = Series(start, control, contestants, out)
     tally = Tally([one.label for one in contestants])
-    _play_all(series, count, seed, tally)
+    failed = _play_all(series, count, seed, tally)
     if as_json:
         write_json({"game": start.game.variant, "games": count, **tally.to_json()})
     else:
         tally.write()
+    return 1 if failed else 0
 
 
 def _time_control(move_ms: int | None, *, timed: bool) -> TimeControl | None:
@@ -122,7 +130,7 @@ def _contestant(name: str, game: Game, out: Console) -> Contestant:
         return Contestant(name, name, lambda seed: roster.make(name, game, seed))
     if name.endswith(".py") or Path(name).exists() or len(Path(name).parts) > 1:
         loaded = student.load(name)
-        return Contestant(name, name, lambda _seed: loaded.make())
+        return Contestant(name, name, lambda _seed: loaded.make(), own=True)
     raise InputError(
         "unknown_agent", expected="an agent", got=repr(name), available=[*known, ME, "a .py file"]
     )
@@ -132,25 +140,33 @@ def _labelled(contestants: list[Contestant]) -> tuple[Contestant, ...]:
     """Return them with a number added to names that occur twice."""
     names = [one.name for one in contestants]
     return tuple(
-        Contestant(one.name, f"{one.name} #{number}" if names.count(one.name) > 1 else one.name, one.make)
+        replace(one, label=f"{one.name} #{number}") if names.count(one.name) > 1 else one
         for number, one in enumerate(contestants, start=1)
     )
 
 
-def _play_all(series: Series, count: int, seed: int | None, tally: Tally) -> None:
-    """Play the series. What agents print goes to stderr, so that stdout holds the result alone."""
+def _play_all(series: Series, count: int, seed: int | None, tally: Tally) -> bool:
+    """Play the series; tell whether somebody's file failed.
+
+    What agents print goes to stderr, so that stdout holds the result alone.
+    """
     draw = random.Random(seed)
     if seed is not None:
         random.seed(seed)  # for agents' files that use the module's own generator
+    here = program_here()
+    failed = False
     reported: set[str] = set()
     with _progress(series, count) as tell, contextlib.redirect_stdout(sys.stderr):
         for seating in seatings(len(series.contestants), count):
             result = series.play(seating, [draw.getrandbits(62) for _ in seating])
             tally.add(seating, result)
-            if result.fault is not None and result.fault.agent not in reported:
-                reported.add(result.fault.agent)
-                click.echo(clean_lines(result.fault.text()) + "\n", err=True)
+            fault = result.fault
+            failed |= fault is not None and series.contestants[seating[fault.seat]].own
+            if fault is not None and fault.agent not in reported:
+                reported.add(fault.agent)
+                click.echo(clean_lines(fault.text(here)) + "\n", err=True)
             tell(sentence([series.contestants[player].label for player in seating], result))
+    return failed
 
 
 @contextlib.contextmanager
@@ -170,13 +186,12 @@ def _progress(series: Series, count: int) -> Iterator[Callable[[str], None]]:
 
 
 def _lines(count: int) -> Callable[[str], None]:
-    """Tell of the progress in about LINES lines on stderr."""
+    """Tell of the progress in a line a game on stderr."""
     played = 0
 
     def tell(said: str) -> None:
         nonlocal played
         played += 1
-        if played == count or played % max(1, count // LINES) == 0:
-            click.echo(clean(f"game {played} of {count}: {said}"), err=True)
+        click.echo(clean(f"game {played} of {count}: {said}"), err=True)
 
     return tell

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
 from agents.address import is_loopback
+from agents.plain import plain
 from agents.protocol import (
     Error,
     Event,
@@ -27,6 +28,7 @@ from agents.protocol import (
 from games.errors import InputError
 from server.cli import api, boards
 from server.cli.api import server_option
+from server.cli.numbers import WholeNumber
 from server.cli.terminal import clean, console
 
 REFRESH_S = 0.25
@@ -34,12 +36,13 @@ REFRESH_S = 0.25
 
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 OVER = ("finished", "void")
+PLAYED = ("starting", "running")
 News: TypeAlias = tuple[str, list[MatchView]]
 """A channel and the matches on it that were told."""
 
 
 @click.command()
-@click.argument("match", type=click.IntRange(min=1), required=False)
+@click.argument("match", type=WholeNumber(1), required=False)
 @click.option("--ladder", help="Watch the newest match of this ladder.")
 @click.option("--follow", is_flag=True, help="Go on with the next match when one ends.")
 @server_option
@@ -81,7 +84,7 @@ def _newest_running(server: str, socket: ClientConnection, ladder: str | None) -
     """Return the id of the newest match that runs; waits for one."""
     _send(server, socket, Watch(ladder=ladder, front=ladder is None))
     for news in _news(server, socket):
-        running = [match.id for match in news[1] if match.state not in OVER] if news else []
+        running = [match.id for match in news[1] if match.state in PLAYED] if news else []
         if running:
             _send(server, socket, Unwatch(ladder=ladder, front=ladder is None))
             return max(running)
@@ -145,7 +148,8 @@ def _news(server: str, socket: ClientConnection) -> Iterator[News | None]:
         try:
             message = decode_to_spectator(frame)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise InputError("bad_message", expected=f"a message from {server}", got=str(error)) from None
+            got = f"one that cannot be read ({plain(error)})"
+            raise InputError("bad_message", expected=f"a message from {server}", got=got) from None
         match message:
             case Snapshot(channel=channel, matches=matches):
                 yield channel, matches
@@ -180,10 +184,26 @@ def _player(view: MatchView, seat: int) -> Text:
 
 def _happening(view: MatchView, left_ms: int | None) -> Text:
     if view.state in OVER:
-        return Text(clean(f"{view.state}: {view.detail}" if view.detail else view.state))
+        ended = _ended(view)
+        return Text(clean(f"{ended}: {view.detail}" if view.detail else ended))
     if view.to_move is None or not 0 <= view.to_move < len(view.players):
         return Text("about to start")
     line = f"{view.players[view.to_move].agent} to move"
     if left_ms is not None:
         line += f", {left_ms / 1000:.1f} s left"
     return Text(clean(line))
+
+
+def _ended(view: MatchView) -> str:
+    """Say how a match ended: who won against whom, and why."""
+    names = {
+        outcome: " and ".join(player.agent for player in view.players if player.outcome == outcome)
+        for outcome in ("win", "loss", "draw")
+    }
+    causes = dict.fromkeys(player.cause for player in view.players if player.cause not in (None, "normal"))
+    why = ", ".join(map(str, causes)) or "normal"
+    if names["win"]:
+        return f"{names['win']} won against {names['loss'] or names['draw']} ({why})"
+    if names["draw"]:
+        return f"{names['draw']} drew ({why})"
+    return view.state if why == "normal" else f"{view.state} ({why})"

@@ -253,10 +253,16 @@ def _on_early_action(match: Match, event: Action) -> Step:
     return match, (_reject(match, event),)
 
 
+def _on_decline(match: Match, event: Resign) -> Step:
+    """Before the start nobody can lose: whoever gives up then has not shown up."""
+    causes = [Cause.NO_SHOW if seat == event.seat else Cause.NORMAL for seat in range(len(match.ready))]
+    return _finish(match, void(causes, "declined before the start"))
+
+
 def _on_resign(match: Match, event: Resign) -> Step:
-    return _forfeit(
-        match, event.seat, Cause.RESIGNATION, f"seat {event.seat + 1} resigned at ply {match.ply}"
-    )
+    if event.crashed:
+        return _forfeit(match, event.seat, Cause.CRASH, f"crashed at ply {match.ply}")
+    return _forfeit(match, event.seat, Cause.RESIGNATION, f"resigned at ply {match.ply}")
 
 
 def _on_lost(match: Match, event: Lost) -> Step:
@@ -284,9 +290,8 @@ def _on_deadline(match: Match, event: DeadlinePassed) -> Step:
     if event.at < match.deadline:  # timers may fire early; a limit never does
         return match, (SetDeadline(match.deadline),)
     if match.phase is Phase.STARTING:
-        absent = [seat + 1 for seat, ready in enumerate(match.ready) if not ready]
         causes = [Cause.NORMAL if ready else Cause.NO_SHOW for ready in match.ready]
-        return _finish(match, void(causes, f"seat {', '.join(map(str, absent))} was not ready in time"))
+        return _finish(match, void(causes, f"not ready within {match.terms.ready_ms} ms"))
     if match.asked is None:
         return _abort(match, f"the request for ply {match.ply} could not be handed over")
     seat = match.position.to_move()
@@ -327,7 +332,7 @@ TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
     (_S, Ready): (_on_ready, frozenset({_S, _R})),
     (_S, HandedOver): (_ignore, frozenset({_S})),
     (_S, Action): (_on_early_action, frozenset({_S})),
-    (_S, Resign): (_on_resign, frozenset({_F})),
+    (_S, Resign): (_on_decline, frozenset({_V})),
     (_S, Lost): (_on_lost, frozenset({_S})),
     (_S, Back): (_on_back, frozenset({_S})),
     (_S, DeadlinePassed): (_on_deadline, frozenset({_S, _V})),

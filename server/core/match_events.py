@@ -51,10 +51,11 @@ class Action:
 
 @dataclass(frozen=True)
 class Resign:
-    """A seat gives up."""
+    """A seat gives up, because its code crashed or of its own will."""
 
     seat: int
     at: float
+    crashed: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ _SCORES = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0, Outcome.VOID:
 
 @dataclass(frozen=True)
 class Result:
-    """Outcomes and causes by seat, with a sentence for people."""
+    """Outcomes and causes by seat; `detail` says for people what these do not, and may be empty."""
 
     outcomes: tuple[Outcome, ...]
     causes: tuple[Cause, ...]
@@ -58,8 +58,7 @@ def by_utilities(utilities: Sequence[float]) -> Result:
     winners = [seat for seat, utility in enumerate(utilities) if utility == best]
     top = Outcome.WIN if len(winners) == 1 else Outcome.DRAW
     outcomes = tuple(top if utility == best else Outcome.LOSS for utility in utilities)
-    detail = f"seat {winners[0] + 1} won" if len(winners) == 1 else "drawn"
-    return Result(outcomes, (Cause.NORMAL,) * len(utilities), detail)
+    return Result(outcomes, (Cause.NORMAL,) * len(utilities))
 
 
 def forfeit(seats: int, seat: int, cause: Cause, detail: str) -> Result:

@@ -83,15 +83,19 @@ def ensure_house(conn: Connection, name: str, now: datetime) -> Identity:
     return Identity(found.id, found.name, house=True)
 
 
+def is_changed(conn: Connection, agent_id: int, fingerprint: str | None) -> bool:
+    """Whether this code is not that of the agent's newest version. An agent without any is not changed."""
+    current = _current(conn, agent_id)
+    return current is not None and not _is_code_of(current, fingerprint)
+
+
 def ensure_version(conn: Connection, agent_id: int, fingerprint: str | None, now: datetime) -> Version:
     """Return the agent's current version, a new one if its code has changed.
 
     Without a fingerprint the agent goes on as its current version.
     """
-    current = conn.execute(
-        select(versions).where(versions.c.agent_id == agent_id).order_by(versions.c.number.desc()).limit(1)
-    ).one_or_none()
-    if current is not None and (fingerprint is None or storable(fingerprint) == current.fingerprint):
+    current = _current(conn, agent_id)
+    if current is not None and _is_code_of(current, fingerprint):
         return Version(current.id, current.number)
     number = current.number + 1 if current is not None else 1
     made = insert(versions).values(
@@ -128,6 +132,15 @@ def join_ladder(conn: Connection, ladder_id: int, version_id: int, now: datetime
             joined_at=now,
         )
     )
+
+
+def _current(conn: Connection, agent_id: int) -> Row[Any] | None:
+    newest = select(versions).where(versions.c.agent_id == agent_id).order_by(versions.c.number.desc())
+    return conn.execute(newest.limit(1)).one_or_none()
+
+
+def _is_code_of(version: Row[Any], fingerprint: str | None) -> bool:
+    return fingerprint is None or storable(fingerprint) == version.fingerprint
 
 
 def _agent(conn: Connection, name: str) -> Row[Any, Any, Any] | None:

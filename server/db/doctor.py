@@ -3,18 +3,28 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, func, or_, select
+import msgspec
+from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 from sqlalchemy.exc import DatabaseError
 
 from server.core import elo
+from server.core.names import name_key
 from server.core.outcome import Cause
-from server.db.schema import ladders, matches, moves, ratings, results, seats
+from server.db.matches import RESTARTED
+from server.db.schema import agents, ladders, matches, moves, ratings, results, seats, versions
 
 TOLERANCE = 1e-6
 """Elo points by which a rating may differ from its recomputation."""
+
+CLOCK_STEP = timedelta(minutes=1)
+"""How far the wall clock may have been set back while a match ran."""
+
+LONGEST_DELAY_MS = 3_600_000
+"""How much longer than its limit a move may have taken, whatever happened to the server meanwhile."""
 
 _SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 _RATED_CAUSES = frozenset(Cause) - {Cause.INFRASTRUCTURE}
@@ -34,6 +44,7 @@ def check(conn: Connection, *, server_running: bool = False) -> list[Finding]:
     """Return every broken invariant; an empty list means that all is well.
 
     While a server runs, matches may be in play. The tables must be those of this code (`upgrade.check`).
+    Moves are held against the rules of their game by `doctor_replay`.
     """
     found = list(_file_is_sound(conn))
     if any(finding.code == "corrupt" for finding in found):
@@ -143,6 +154,112 @@ def _moves_are_whole(conn: Connection) -> Findings:
             )
 
 
+def _times_are_in_order(conn: Connection) -> Findings:
+    """Check that a match has begun and ended when its state says so, and in this order."""
+    state, started, finished = matches.c.state, matches.c.started_at, matches.c.finished_at
+    over = state.in_(("finished", "void"))
+    query = select(matches.c.id, state, started, finished).where(
+        or_(
+            and_(over, finished.is_(None)),
+            and_(~over, finished.is_not(None)),
+            and_(state.in_(("starting", "running", "finished")), started.is_(None)),
+            and_(state == "queued", started.is_not(None)),
+            started > finished,
+        )
+    )
+    for row in conn.execute(query.order_by(matches.c.id)):
+        both = row.started_at and row.finished_at
+        if not both or row.state == "queued" or row.started_at - row.finished_at > CLOCK_STEP:
+            yield Finding(
+                "times",
+                f"match {row.id} is {row.state}, started {row.started_at or 'never'}, "
+                f"finished {row.finished_at or 'never'}",
+            )
+
+
+def _void_is_explained(conn: Connection) -> Findings:
+    """Check that a void match says why, and that one whose play was broken off was queued again.
+
+    Of one that ended before its first move only a restart surely queues a replay: the others may not have
+    begun, and then the ladder pairs its agents again.
+    """
+    void = select(matches.c.id, matches.c.moves).where(matches.c.state == "void").order_by(matches.c.id)
+    for row in conn.execute(void.where(func.coalesce(matches.c.detail, "") == "")):
+        yield Finding("detail", f"match {row.id} is void and does not say why")
+    again = matches.alias("again")
+    broken_off = or_(matches.c.moves > 0, matches.c.detail == RESTARTED)
+    query = void.outerjoin(again, again.c.replay_of == matches.c.id)
+    for row in conn.execute(query.where(again.c.id.is_(None), broken_off)):
+        yield Finding("replay", f"match {row.id} is void after {row.moves} moves and was not queued again")
+
+
+def _moves_took_their_time(conn: Connection) -> Findings:
+    """Check that 0 <= charged <= elapsed, and that elapsed is about what the limit allows."""
+    elapsed, charged = moves.c.elapsed_ms, moves.c.charged_ms
+    query = (
+        select(moves.c.match_id, moves.c.ply, elapsed, charged, matches.c.time_control)
+        .join(matches, matches.c.id == moves.c.match_id)
+        .where(or_(elapsed < 0, charged < 0, charged > elapsed, elapsed > LONGEST_DELAY_MS))
+        .order_by(moves.c.match_id, moves.c.ply)
+    )
+    for match_id, rows in _grouped(conn, query):
+        wrong = [
+            row
+            for row in rows
+            if not 0 <= row.charged_ms <= row.elapsed_ms <= _move_ms(row.time_control) + LONGEST_DELAY_MS
+        ]
+        if wrong:
+            row = wrong[0]
+            yield Finding(
+                "timing",
+                f"match {match_id}, ply {row.ply} took {row.elapsed_ms} ms and was charged {row.charged_ms} "
+                f"ms, limit {_move_ms(row.time_control)} ms ({len(wrong)} such moves in this match)",
+            )
+
+
+def _move_ms(time_control: str) -> int:
+    try:
+        return int(msgspec.json.decode(time_control)["move_ms"])
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        return 0
+
+
+def _names_are_found(conn: Connection) -> Findings:
+    """Check that an agent is looked up by the key of its name."""
+    for row in conn.execute(select(agents.c.id, agents.c.name, agents.c.name_key).order_by(agents.c.id)):
+        if row.name_key != name_key(row.name):
+            yield Finding("name_key", f"agent {row.id}, {row.name!r}, has the key {row.name_key!r}")
+
+
+def _starts_are_given(conn: Connection) -> Findings:
+    """Check that a rating begins at 1500 unless an ancestor was rated on the ladder."""
+    own = select(ratings.c.ladder_id, ratings.c.version_id, ratings.c.start_elo)
+    unusual = conn.execute(
+        own.where(ratings.c.start_elo != elo.START).order_by(ratings.c.ladder_id, ratings.c.version_id)
+    ).all()
+    if not unusual:
+        return
+    parents = {row.id: row.parent_id for row in conn.execute(select(versions.c.id, versions.c.parent_id))}
+    rated = {(row.ladder_id, row.version_id) for row in conn.execute(own)}
+    for row in unusual:
+        if not any((row.ladder_id, ancestor) in rated for ancestor in _ancestors(row.version_id, parents)):
+            yield Finding(
+                "start_elo",
+                f"version {row.version_id} on ladder {row.ladder_id} began at {row.start_elo}, "
+                f"and no ancestor is rated there: expected {elo.START}",
+            )
+
+
+def _ancestors(version_id: int, parents: dict[int, int | None]) -> set[int]:
+    """Find the versions before one; damaged data may go round in circles."""
+    found: set[int] = set()
+    parent = parents.get(version_id)
+    while parent is not None and parent not in found | {version_id}:
+        found.add(parent)
+        parent = parents.get(parent)
+    return found
+
+
 def _ratings_follow_results(conn: Connection) -> Findings:
     """Check that ratings and counters are what the results, rated anew in their order, give."""
     for ladder in conn.execute(select(ladders.c.id, ladders.c.name)).all():
@@ -209,6 +326,11 @@ INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
     _one_result_each,
     _seats_are_whole,
     _moves_are_whole,
+    _moves_took_their_time,
+    _times_are_in_order,
+    _void_is_explained,
+    _names_are_found,
+    _starts_are_given,
     _ratings_follow_results,
 )
 

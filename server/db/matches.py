@@ -16,7 +16,9 @@ from server.core import elo
 from server.core.outcome import Cause, Outcome, Result
 from server.core.pairing import seatings
 from server.db.schema import ladders, matches, moves, ratings, results, seats
+from server.db.schema import versions as version_table
 
+OUTDATED = "an agent came with a new version; counts for nobody"
 RESTARTED = "the server was restarted; counts for nobody"
 
 _COUNTER = {Outcome.WIN: "wins", Outcome.DRAW: "draws", Outcome.LOSS: "losses"}
@@ -219,6 +221,22 @@ def drop_queued(conn: Connection, match_id: int, detail: str, now: datetime) -> 
         .where(seats.c.match_id == match_id)
         .values(outcome=Outcome.VOID.value, cause=Cause.INFRASTRUCTURE.value)
     )
+
+
+def drop_outdated(conn: Connection, agent_id: int, version_id: int, now: datetime) -> None:
+    """Give up what waits for other versions of an agent than the one that plays now."""
+    query = (
+        select(matches.c.id)
+        .join(seats, seats.c.match_id == matches.c.id)
+        .join(version_table, version_table.c.id == seats.c.version_id)
+        .where(
+            matches.c.state == "queued",
+            version_table.c.agent_id == agent_id,
+            version_table.c.id != version_id,
+        )
+    )
+    for match_id in conn.execute(query).scalars().all():
+        drop_queued(conn, match_id, OUTDATED, now)
 
 
 def together(conn: Connection, ladder_id: int) -> dict[frozenset[int], int]:

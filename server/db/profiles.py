@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from server.core.names import name_key
+from server.core.outcome import Outcome
 from server.core.standings import PROVISIONAL_GAMES
 from server.db import cursor as cursors
 from server.db import schema
@@ -48,6 +49,20 @@ def versions(conn: Connection, name: str) -> list[VersionRow]:
         VersionRow(row.number, row.fingerprint, row.parent, row.created_at, tuple(records[row.id]))
         for row in found
     ]
+
+
+def losses(conn: Connection, name: str) -> dict[str, int]:
+    """Count the lost matches of an agent, all versions and ladders, by cause; the most frequent first."""
+    seats, number = schema.seats, func.count().label("number")
+    found = conn.execute(
+        select(seats.c.cause, number)
+        .join(schema.versions, schema.versions.c.id == seats.c.version_id)
+        .join(schema.agents, schema.agents.c.id == schema.versions.c.agent_id)
+        .where(schema.agents.c.name_key == name_key(name), seats.c.outcome == Outcome.LOSS.value)
+        .group_by(seats.c.cause)
+        .order_by(number.desc(), seats.c.cause)
+    )
+    return {row.cause: row.number for row in found}
 
 
 def _agents() -> Select[Any]:

@@ -18,7 +18,7 @@ from server.db import cursor as cursors
 from server.db import schema
 from server.db.ladders import Ladder
 from server.db.matches import MoveRow
-from server.db.profiles import agent, agents_page, versions
+from server.db.profiles import agent, agents_page, losses, versions
 from server.db.rows import AgentRow, LadderRecord, MatchRow, SeatRow, VersionRow
 
 __all__ = [
@@ -32,9 +32,11 @@ __all__ = [
     "agents_page",
     "ladder",
     "latest_results",
+    "losses",
     "match",
     "matches_page",
     "moves",
+    "replay_of_match",
     "standings",
     "standings_page",
     "times",
@@ -129,6 +131,16 @@ def match(conn: Connection, match_id: int) -> MatchRow | None:
         return None
     found = conn.execute(_matches().where(schema.matches.c.id == match_id)).all()
     return _with_seats(conn, found)[0] if found else None
+
+
+def replay_of_match(conn: Connection, match_id: int) -> int | None:
+    """Return the match that repeats a void one, if any does."""
+    if not _may_be_key(match_id):
+        return None
+    replay: int | None = conn.execute(
+        select(schema.matches.c.id).where(schema.matches.c.replay_of == match_id)
+    ).scalar()
+    return replay
 
 
 def moves(conn: Connection, match_id: int) -> list[MoveRow]:

@@ -1,7 +1,8 @@
 """What each page holds, read from the database in one go. Every function takes a connection first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -54,22 +55,44 @@ class LadderPage:
 
 
 @dataclass(frozen=True)
+class MatchPage:
+    """A match's page; `replayed_by` is the match that repeats a void one."""
+
+    match: reads.MatchRow
+    replayed_by: int | None
+
+
+@dataclass(frozen=True)
+class VersionRecord:
+    """What a version of an agent has done on a ladder."""
+
+    created_at: datetime
+    record: reads.LadderRecord
+
+
+@dataclass(frozen=True)
 class Place:
-    """Where an agent stands on a ladder, of how many."""
+    """An agent on a ladder: its rank of how many, None if it is out, and its versions, newest first."""
 
     ladder: ladders.Ladder
-    row: StandingsRow
+    rank: int | None
     count: int
+    versions: Sequence[VersionRecord]
 
 
 @dataclass(frozen=True)
 class AgentPage:
-    """An agent's page."""
+    """An agent's page; `losses` counts its lost matches by cause."""
 
     agent: reads.AgentRow
     places: Sequence[Place]
-    versions: Sequence[reads.VersionRow]
+    losses: Mapping[str, int]
     results: Sequence[reads.MatchRow]
+
+    @property
+    def games(self) -> int:
+        """Number of its rated matches."""
+        return sum(one.record.games for place in self.places for one in place.versions)
 
 
 def front(conn: Connection) -> Front:
@@ -110,19 +133,42 @@ def match(conn: Connection, number: int) -> reads.MatchRow:
     return found
 
 
+def match_page(conn: Connection, number: int) -> MatchPage:
+    """Read a match's page. Raises InputError for an unknown one."""
+    return MatchPage(match(conn, number), reads.replay_of_match(conn, number))
+
+
 def agent_page(conn: Connection, name: str) -> AgentPage:
     """Read an agent's page. Raises InputError for an unknown one."""
     found = reads.agent(conn, name)
     if found is None:
         raise InputError("unknown_agent", expected="an agent of this server", got=repr(name))
     latest, _ = reads.matches_page(conn, agent=found.name, state="finished", limit=RESULTS)
-    places = [
-        Place(table.ladder, row, len(table.rows))
-        for table in _tables(conn)
-        for row in table.rows
-        if row.agent == found.name
-    ]
-    return AgentPage(found, places, reads.versions(conn, found.name), latest)
+    return AgentPage(found, _places(conn, found.name), reads.losses(conn, found.name), latest)
+
+
+def _places(conn: Connection, agent: str) -> list[Place]:
+    """Find the ladders that any version of an agent has joined, also closed ones."""
+    versions = reads.versions(conn, agent)
+    joined = dict.fromkeys(record.ladder for version in versions for record in version.ladders)
+    places = []
+    for name in sorted(joined, key=_order(conn)):
+        standings = table(conn, name)
+        own = [
+            VersionRecord(version.created_at, record)
+            for version in versions
+            for record in version.ladders
+            if record.ladder == name
+        ]
+        rank = next((row.rank for row in standings.rows if row.agent == agent), None)
+        places.append(Place(standings.ladder, rank, len(standings.rows), own))
+    return places
+
+
+def _order(conn: Connection) -> Callable[[str], int]:
+    """Return the place of a ladder by name: open ones as the settings list them, then closed ones."""
+    place = {ladder.name: number for number, ladder in enumerate(ladders.all_ladders(conn))}
+    return lambda name: place.get(name, len(place))
 
 
 def _tables(conn: Connection) -> list[Table]:

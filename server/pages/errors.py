@@ -5,7 +5,30 @@ from aiohttp import web
 from server.http.errors import Problem
 from server.pages.templates import page
 
+_SENTENCES: dict[str, str] = {
+    "unknown_agent": "There is no agent called {} here.",
+    "unknown_ladder": "There is no ladder called {} here.",
+    "unknown_match": "There is no match {} here.",
+    "not_found": "There is nothing at this address.",
+    "database_unavailable": "The database does not answer at the moment. Please try again in a minute.",
+    "internal": "The server failed to make this page. Its log says why.",
+}
+"""For people; other codes show the sentence that programs get. The braces stand for what was asked for."""
+
+_MAX_ASKED = 60
+
 
 def error_page(request: web.Request, problem: Problem) -> web.Response:
     """Draw a problem as a page: one sentence, and a way on."""
-    return page(request, "error.html", status=problem.status, problem=problem)
+    asked = next(iter(request.match_info.values()), "")
+    if len(asked) > _MAX_ASKED:
+        asked = asked[:_MAX_ASKED] + "…"
+    template = _SENTENCES.get(problem.code)
+    before, names, after = template.partition("{}") if template else (problem.detail, "", "")
+    sentence = (before, _printable(asked) if names else "", after)
+    return page(request, "error.html", status=problem.status, problem=problem, sentence=sentence)
+
+
+def _printable(text: str) -> str:
+    """Make a text one that UTF-8 can hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -16,13 +16,15 @@ from server.past import past_view
 class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
-    `changes` is what the match did to each seat's rating in Elo, null where it did nothing.
+    `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
+    the match that repeats this one, if it was void.
     """
 
     view: MatchView
     boards: list[dict[str, object]]
     positions: list[str]
     changes: list[float | None]
+    replayed_by: int | None = None
 
 
 def replay(conn: Connection, number: int, only_last: bool = False) -> Replay:
@@ -52,6 +54,7 @@ def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
         boards=[position.board().to_json() for position in shown],
         positions=[position.text() for position in shown],
         changes=[None if seat.elo_after is None else seat.elo_after - seat.elo for seat in row.seats],
+        replayed_by=reads.replay_of_match(conn, row.id) if row.state == "void" else None,
     )
 
 

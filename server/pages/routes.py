@@ -52,19 +52,19 @@ async def ladder(request: web.Request) -> web.Response:
 
 async def match(request: web.Request) -> web.Response:
     """Show one match, live or from its record."""
-    found = await request.app[SERVICES].db.read(content.match, _number(request))
-    return page(request, "match.html", match=found)
+    found = await request.app[SERVICES].db.read(content.match_page, _number(request))
+    return page(request, "match.html", match=found.match, replayed_by=found.replayed_by)
 
 
 async def agent(request: web.Request) -> web.Response:
-    """Show one agent: where it stands, its versions, its latest matches."""
+    """Show one agent: how each of its versions stands, why it lost, its latest matches."""
     found = await request.app[SERVICES].db.read(content.agent_page, request.match_info["name"])
     return page(
         request,
         "agent.html",
         agent=found.agent,
         places=found.places,
-        versions=found.versions,
+        losses=found.losses,
         matches=found.results,
     )
 
@@ -72,7 +72,7 @@ async def agent(request: web.Request) -> web.Response:
 async def facts_fragment(request: web.Request) -> web.Response:
     """Answer the line of figures under the front page's title."""
     found = await request.app[SERVICES].db.read(content.facts)
-    return fragment("facts.html", facts=found)
+    return fragment(request, "facts.html", facts=found)
 
 
 async def standings_fragment(request: web.Request) -> web.Response:
@@ -80,15 +80,15 @@ async def standings_fragment(request: web.Request) -> web.Response:
     full = "full" in request.query
     found = await request.app[SERVICES].db.read(content.table, _asked_ladder(request) or "")
     if not full:
-        return fragment("standings_short.html", ladder=found.ladder, rows=found.top)
+        return fragment(request, "standings_short.html", ladder=found.ladder, rows=found.top)
     scale = scale_for(row.rating for row in found.rows)
-    return fragment("standings_full.html", ladder=found.ladder, rows=found.rows, scale=scale)
+    return fragment(request, "standings_full.html", ladder=found.ladder, rows=found.rows, scale=scale)
 
 
 async def results_fragment(request: web.Request) -> web.Response:
     """Answer the latest results, of one ladder if one is given."""
     found = await request.app[SERVICES].db.read(content.results, _asked_ladder(request))
-    return fragment("results.html", matches=found)
+    return fragment(request, "results.html", matches=found)
 
 
 async def recent_fragment(request: web.Request) -> web.Response:

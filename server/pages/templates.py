@@ -11,6 +11,7 @@ from aiohttp import web
 
 from server.http.services import SERVICES
 from server.pages import assets, words
+from server.pages.here import here as found_at
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -32,6 +33,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals["static"] = assets.address
+    made.globals["causes_in_words"] = words.CAUSES
     made.globals["causes"] = msgspec.json.encode(words.CAUSES).decode()
     made.filters["address"] = lambda text: quote(text, safe="")
     made.filters["whole"] = lambda number: f"{number:.0f}".replace("-", "−")
@@ -51,6 +53,7 @@ def page(
         .get_template(template)
         .render(
             here=here,
+            server=found_at(request),
             ladders=services.settings.ladders,
             now_ms=int(services.clock().timestamp() * 1000),
             **content,
@@ -59,9 +62,10 @@ def page(
     return _html(html, status, {"Content-Security-Policy": PAGE_POLICY})
 
 
-def fragment(template: str, **content: Any) -> web.Response:
+def fragment(request: web.Request, template: str, **content: Any) -> web.Response:
     """Answer a part of a page, which scripts put in the place of the one they have."""
-    return _html(environment().get_template(template).render(**content), 200, {})
+    html = environment().get_template(template).render(server=found_at(request), **content)
+    return _html(html, 200, {})
 
 
 def data(value: Any) -> web.Response:

@@ -193,6 +193,13 @@ class Talk:
             )
         )
 
+    def hears_no_more_than(self, *kinds: type) -> None:
+        """Wait until the client closes the connection; until then it may say these kinds alone."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                message = protocol.decode_from_agent(self.socket.recv(timeout=PATIENCE_S))
+                assert isinstance(message, kinds), f"unexpected: {message}"
+
     def hear_the_end(self) -> None:
         """Wait until the client closes the connection; whatever it says meanwhile is of no interest."""
         with contextlib.suppress(ConnectionClosed):
@@ -267,6 +274,7 @@ class Diary(Observer):
         self.lines: list[str] = []
         self.errors: list[protocol.Error] = []
         self.moves: list[str] = []
+        self.reports: list[Any] = []
 
     def connected(self, welcome: protocol.Welcome) -> None:
         self.lines.append("connected")
@@ -288,6 +296,10 @@ class Diary(Observer):
 
     def fault(self, report: Any) -> None:
         self.lines.append("fault")
+
+    def timed_out(self, report: Any) -> None:
+        self.lines.append(f"timed out {report.match}")
+        self.reports.append(report)
 
     def error(self, error: protocol.Error) -> None:
         self.errors.append(error)

@@ -67,13 +67,13 @@ def test_a_move_without_acknowledgement_is_sent_again_and_not_thought_about_agai
     assert agent.asked == 1
 
 
-def test_a_rejected_move_is_not_repeated(server, run, scripted):
+def test_a_move_rejected_for_good_is_not_repeated(server, run, scripted):
     def script(talk):
         talk.welcome()
         talk.start()
         talk.ask("")
         talk.hear_move(ply=0)
-        talk.say(protocol.Reject(7, 0, "not_asked", "expected no move before your_move"))
+        talk.say(protocol.Reject(7, 0, "wrong_ply", "expected ply 2"))
         talk.hears_nothing(for_s=0.4)
         talk.ask("")  # the same request again wants the same answer again
         assert talk.hear_move(ply=0).action == "4"
@@ -140,7 +140,7 @@ def test_a_bad_token_is_one_sentence_and_no_second_try(server, run, scripted):
     assert str(refused.value) == "expected a token of this server, got another in hello"
 
 
-def test_an_agent_that_connects_elsewhere_ends_this_connection_for_good(server, run, scripted):
+def test_an_agent_that_connects_elsewhere_ends_this_connection_for_good(server, run, scripted, diary):
     def script(talk):
         talk.welcome()
         talk.say(protocol.Error("replaced", "this agent connected once more"))
@@ -150,6 +150,38 @@ def test_an_agent_that_connects_elsewhere_ends_this_connection_for_good(server, 
         run(server(script).url, scripted(fourth)).finish()
 
     assert (refused.value.code, str(refused.value)) == ("replaced", "this agent connected once more")
+    assert diary.errors == [], "it is told once, by the end of the run"
+
+
+def test_an_error_that_ends_nothing_is_told_at_once(server, run, scripted, diary):
+    def script(talk):
+        talk.welcome()
+        talk.start()
+        talk.say(protocol.Error("wrong_match", "expected a match of this agent, got 3"))
+        talk.ask("")
+        talk.hear_move(ply=0)
+        assert [error.code for error in diary.errors] == ["wrong_match"]
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(script).url, scripted(fourth)).finish()
+
+
+def test_an_error_before_a_lost_connection_is_told(server, run, scripted, diary):
+    def first(talk):
+        talk.welcome()
+        talk.say(protocol.Error("wrong_match", "expected a match of this agent, got 3"))
+        talk.socket.close(code=1001)
+
+    def second(talk):
+        talk.welcome()
+        talk.start()
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(first, second).url, scripted(fourth)).finish()
+
+    assert [error.code for error in diary.errors] == ["wrong_match"]
 
 
 def test_a_dropped_connection_is_made_again_and_the_match_goes_on(server, run, scripted, diary):
@@ -281,7 +313,7 @@ def test_a_crash_is_reported_and_the_match_given_up(server, run, scripted):
         talk.welcome()
         talk.start()
         talk.ask("4 1")
-        assert talk.hear(protocol.Resign).match == 7
+        assert talk.hear(protocol.Resign) == protocol.Resign(7, "crash")
         talk.hear(protocol.Leave)
         talk.end(cause="resignation")
         talk.hear_the_end()
@@ -340,7 +372,7 @@ def test_an_agent_may_resign_without_a_fault(server, run, scripted):
         talk.welcome()
         talk.start()
         talk.ask("")
-        talk.hear(protocol.Resign)
+        assert talk.hear(protocol.Resign).reason is None
         talk.end(cause="resignation")
         talk.hear_the_end()
 
@@ -573,3 +605,246 @@ def test_a_huge_info_never_costs_the_move(server, run, scripted):
     agent = scripted(fourth)
     agent.info = {"thoughts": "x" * 10_000}
     run(server(script).url, agent).finish()
+
+
+# what must never make both sides wait -----------------------------------------------------------------
+
+
+def test_a_move_that_came_too_early_for_the_server_is_sent_again(server, run, scripted):
+    def script(talk):
+        talk.welcome()
+        talk.start()
+        talk.ask("")
+        for _ in range(3):
+            talk.hear_move(ply=0)
+            talk.say(protocol.Reject(7, 0, "not_asked", "expected no move before your_move"))
+        talk.hear_move(ply=0)
+        talk.ack(0)
+        talk.hears_nothing(for_s=0.4)
+        talk.end()
+        talk.hear_the_end()
+
+    agent = scripted(fourth)
+    run(server(script).url, agent).finish()
+    assert agent.asked == 1
+
+
+def test_a_request_that_comes_before_its_match_is_answered(server, run, scripted):
+    """An agent started again meets a match in mid-game: its request may overtake the announcement."""
+
+    def script(talk):
+        talk.welcome(running=(7,))
+        talk.ask("4 1")
+        talk.start(history=("4", "1"))
+        talk.hear_move(ply=2)
+        talk.ack(2)
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(script).url, scripted(fourth)).finish()
+
+
+def test_a_request_that_comes_before_the_welcome_is_answered(server, run, scripted):
+    def script(talk):
+        talk.hear(protocol.Hello)
+        talk.announce(history=("4", "1"))
+        talk.ask("4 1")
+        talk.say(protocol.Welcome(1, "ada", 1, protocol.Limits(65_536, 4_096, 50, 100, 10_000), [7]))
+        talk.hear(protocol.Ready)
+        talk.hear_move(ply=2)
+        talk.ack(2)
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(script).url, scripted(fourth)).finish()
+
+
+def test_a_match_that_a_server_begins_anew_is_played_anew(server, run, scripted, diary):
+    def first(talk):
+        talk.welcome()
+        talk.start()
+        talk.ask("")
+        talk.hear_move(ply=0)
+        talk.ack(0)
+        talk.cut()
+
+    def second(talk):
+        talk.welcome(running=(7,))
+        talk.start(history=())
+        talk.ask("")
+        talk.hear_move(ply=0)
+        talk.end()
+        talk.hear_the_end()
+
+    agent = scripted(fourth)
+    run(server(first, second).url, agent).finish()
+
+    assert agent.asked == 2
+    assert diary.lines[-3:] == ["lost 7", "start 7", "end 7"]
+
+
+@pytest.mark.parametrize("cut_before", ["answer", "ack", "next request"])
+@pytest.mark.parametrize("seen", [False, True])
+def test_an_instant_agent_plays_on_over_a_cut_at_any_moment(server, run, scripted, cut_before, seen):
+    """Whatever of a move was lost with the connection, both sides agree afterwards on whose turn it is."""
+    recorded = cut_before != "answer"
+
+    def first(talk):
+        talk.welcome()
+        talk.start()
+        talk.ask("")
+        if cut_before == "answer" and not seen:
+            talk.cut()
+            return
+        talk.hear_move(ply=0)
+        if cut_before == "next request":
+            talk.ack(0)
+        talk.cut()
+
+    def second(talk):
+        talk.welcome(running=(7,))
+        if not recorded:
+            talk.start(history=())
+            talk.ask("")
+            talk.hear_move(ply=0)
+            talk.ack(0)
+            talk.ask("4 1")
+        else:
+            talk.start(history=("4", "1"))
+            talk.ask("4 1")
+            talk.ask("4 1")
+        talk.hear_move(ply=2)
+        talk.ack(2)
+        talk.end()
+        talk.hear_the_end()
+
+    run(server(first, second).url, scripted(fourth)).finish()
+
+
+# leaving ----------------------------------------------------------------------------------------------
+
+
+def test_a_match_that_comes_after_leave_is_not_begun(server, run, scripted, diary):
+    told = threading.Event()
+
+    def script(talk):
+        talk.welcome()
+        talk.start(match=7)
+        told.set()
+        talk.hear(protocol.Leave)
+        talk.announce(match=8)
+        talk.ask("", match=7)
+        talk.hear_move(ply=0, match=7)
+        talk.end(match=7)
+        talk.hears_no_more_than()
+
+    started = run(server(script).url, scripted(fourth), matches=None, concurrency=2)
+    assert told.wait(20)
+    started.client.leave()
+    assert started.finish().matches == 1
+    assert diary.lines == ["connected", "start 7", "end 7"]
+
+
+def test_leaving_between_matches_is_said_before_the_connection_ends(server, run, scripted, diary):
+    idle = threading.Event()
+
+    def script(talk):
+        talk.welcome()
+        idle.set()
+        talk.hear(protocol.Leave)
+        talk.hears_no_more_than()
+
+    started = run(server(script).url, scripted(fourth), matches=None)
+    assert idle.wait(20)
+    started.client.leave()
+    assert started.finish().matches == 0
+
+
+# time -------------------------------------------------------------------------------------------------
+
+
+class Slow:
+    """Chooses until the match is over, and a little longer; the script waits until it is at it."""
+
+    def __init__(self, diary):
+        self.diary = diary
+        self.inside = threading.Event()
+
+    def choose(self, state, clock):
+        ends = sum(line.startswith("end") for line in self.diary.lines)
+        self.inside.set()
+        while sum(line.startswith("end") for line in self.diary.lines) == ends:
+            time.sleep(0.01)
+        return 3
+
+    def late_match(self, talk, match):
+        """Play a match that is lost on time."""
+        self.inside.clear()
+        talk.announce(match=match, history=("4", "1"), move_ms=5_000)
+        talk.hear(protocol.Ready)
+        talk.ask("4 1", match=match)
+        assert self.inside.wait(20)
+        talk.end(match=match, cause="timeout")
+
+
+def test_a_match_lost_on_time_is_reported_with_the_time_it_took(server, run, scripted, diary):
+    slow = Slow(diary)
+    ways = iter([slow.choose, fourth])
+
+    def script(talk):
+        talk.welcome()
+        slow.late_match(talk, 7)
+        talk.start(match=8)
+        talk.ask("", match=8)
+        talk.hear_move(ply=0, match=8)
+        talk.end(match=8)
+        talk.hear_the_end()
+
+    def first_slow(state, clock):
+        return next(ways)(state, clock)
+
+    agent = scripted(first_slow)
+    played = run(server(script).url, agent, name="my_agent.py", matches=2).finish()
+
+    assert (played.faults, played.late) == ([], 0)
+    (report,) = diary.reports
+    assert (report.match, report.ply, report.moves) == (7, 2, ("4", "1"))
+    assert report.actions == tuple(range(7))
+    assert report.got.startswith("no answer within 5000 ms, choose ")
+    assert report.command() == (
+        'plyground play my_agent.py random --game connect_four --moves "4 1" --move-ms 5000'
+    )
+
+
+def test_three_matches_in_a_row_lost_on_time_end_the_run(server, run, scripted, diary):
+    slow = Slow(diary)
+
+    def script(talk):
+        talk.welcome()
+        for match in (7, 8, 9):
+            slow.late_match(talk, match)
+        talk.hear(protocol.Leave)
+        talk.hear_the_end()
+
+    played = run(server(script).url, scripted(slow.choose), matches=None).finish()
+
+    assert (played.matches, played.late) == (3, 3)
+    assert sorted(line for line in diary.lines if "timed out" in line) == [
+        f"timed out {match}" for match in (7, 8, 9)
+    ]
+
+
+def test_a_request_that_never_came_is_reported_as_such(server, run, scripted, diary):
+    def script(talk):
+        talk.welcome()
+        talk.start()
+        talk.ask("")
+        talk.hear_move(ply=0)
+        talk.ack(0)
+        talk.end(cause="timeout")
+        talk.hear_the_end()
+
+    run(server(script).url, scripted(fourth)).finish()
+
+    (report,) = diary.reports
+    assert report.got == "no answer within 5000 ms: the request did not come through"

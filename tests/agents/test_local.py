@@ -64,6 +64,7 @@ def test_the_margin_still_counts_and_a_millisecond_more_does_not(scripted, timer
     assert_forfeit(late, seat, "timeout")
     assert "within 1000 ms" in late.detail
     assert len(late.moves) == seat
+    assert late.fault.got == "no answer within 1000 ms, choose took 1201 ms"
 
 
 def test_code_that_does_not_come_back_loses_on_time(scripted):
@@ -75,6 +76,8 @@ def test_code_that_does_not_come_back_loses_on_time(scripted):
         release.set()
     assert_forfeit(result, 1, "timeout")
     assert "release.wait()" in result.fault.traceback
+    assert "within 60 ms, choose had not returned after" in result.fault.got
+    assert result.fault.command().endswith("--move-ms 60")
 
 
 @pytest.mark.parametrize("chosen", [99, "99", None, 3.0, True])
@@ -83,6 +86,7 @@ def test_an_illegal_action_loses(scripted, chosen):
     assert_forfeit(result, 1, "illegal_action")
     assert result.fault.ply == 1
     assert result.fault.legal == tuple("1234567")
+    assert result.fault.actions == tuple(range(7))
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), RecursionError(), KeyError()])
@@ -129,6 +133,8 @@ def test_an_agent_that_never_gets_ready_makes_the_match_void(scripted):
     assert result.outcomes == ("void", "void")
     assert result.causes == ("no_show", "normal")
     assert result.scores == (None, None)
+    assert "match_start had not returned" in result.fault.got
+    assert "release.wait()" in result.fault.traceback
 
 
 def test_untimed_agents_run_in_the_calling_thread(scripted):
@@ -169,3 +175,69 @@ def test_everybody_is_told_of_the_start_and_the_end(scripted):
 def test_seats_are_swapped_after_every_game():
     assert list(seatings(2, 4)) == [(0, 1), (1, 0), (0, 1), (1, 0)]
     assert list(seatings(3, 3)) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+
+
+class Counting(Agent):
+    """Remembers what it was told and asked, and does something at its n-th call."""
+
+    def __init__(self, at=None, does=None):
+        self.at, self.does = at, does
+        self.starts, self.asked = [], []
+
+    def match_start(self, start):
+        self.starts.append((start.position, start.history))
+
+    def choose(self, state, clock):
+        self.asked.append(GAME.format_position(state))
+        if len(self.asked) == self.at:
+            return self.does()
+        return first_legal(state, clock)
+
+
+def crash():
+    raise ValueError("at this call")
+
+
+def resign():
+    raise Resigned
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("call", [1, 2, 4])
+def test_an_agent_that_crashes_at_its_nth_call_crashes_there_again(seat, call):
+    def play(moves, rehearsing):
+        agents = [RandomAgent(1), RandomAgent(2)]
+        agents[seat] = Counting(at=call, does=crash)
+        return play_match(GAME, agents, CONTROL, moves, rehearsing=rehearsing)
+
+    first = play((), ())
+    assert_forfeit(first, seat, "crash")
+    again = play(first.fault.moves, [seat])
+    assert_forfeit(again, seat, "crash")
+    assert (again.fault.ply, again.fault.moves) == (first.fault.ply, first.fault.moves)
+    unlike = play(first.fault.moves, [])
+    assert unlike.fault is None or unlike.fault.ply > first.fault.ply or call == 1
+
+
+def test_a_rehearsing_agent_sees_the_match_from_its_start():
+    one, other = Counting(), Counting()
+    play_match(GAME, [one, other], moves=["4", "4", "3"], rehearsing=[0])
+    begin = GAME.format_position(GAME.initial_state())
+    assert one.starts == [(begin, [])]
+    assert one.asked[0] == begin
+    assert other.starts[0][1] == ["4", "4", "3"]
+    assert other.asked[0] != begin
+
+
+@pytest.mark.parametrize("does", [lambda: 99, lambda: None, resign, lambda: "7"])
+def test_what_is_answered_in_a_rehearsal_is_ignored(does):
+    result = play_match(GAME, [Counting(at=1, does=does), RandomAgent(1)], moves=["4", "4"], rehearsing=[0])
+    assert result.causes == ("normal", "normal")
+    assert result.position.actions[:2] == ("4", "4")
+
+
+def test_a_fault_in_a_rehearsal_is_told_at_its_own_ply():
+    agent = Counting(at=2, does=crash)
+    result = play_match(GAME, [agent, RandomAgent(1)], moves=["4", "4", "3", "3"], rehearsing=[0])
+    assert_forfeit(result, 0, "crash")
+    assert (result.fault.ply, result.fault.moves) == (2, ("4", "4"))

@@ -3,7 +3,6 @@
 import hashlib
 import re
 import runpy
-import threading
 from pathlib import Path
 
 import pytest
@@ -184,19 +183,82 @@ def test_a_trial_finds_what_would_lose_every_match(write, case):
     with pytest.raises(InputError) as refused:
         student.trial(loaded, GAME)
     assert refused.value.code == "trial_failed"
-    assert f"{path}:{line}," in str(refused.value)
+    assert re.search(rf"{re.escape(str(path))}:{line}\b", str(refused.value))
     assert "connect_four" in str(refused.value)
 
 
-def test_a_trial_does_not_wait_for_ever(write):
-    release = threading.Event()
-    loaded = student.load(write("def choose(state, clock):\n    event.wait()\n"))
-    loaded.make()._module.event = release
-    try:
-        with pytest.raises(InputError, match=r"two moves within 0\.05 s, got no answer"):
-            student.trial(loaded, GAME, limit_ms=50)
-    finally:
-        release.set()
+ILLEGAL = {
+    "a number": ("return 7", "0, 1, 2, 3, 4, 5, 6", "7", " (on the board they are written 1 2 3 4 5 6 7)"),
+    "nothing": (
+        "pass",
+        "0, 1, 2, 3, 4, 5, 6",
+        "None, a NoneType",
+        " (on the board they are written 1 2 3 4 5 6 7)",
+    ),
+    "a text": ("return '8'", "'1', '2', '3', '4', '5', '6', '7'", "'8'", ""),
+    "a huge number": ("return 10**5000", "0, 1, 2", "an int that cannot be shown", " (on the board"),
+}
+
+
+@pytest.mark.parametrize("case", ILLEGAL)
+def test_an_illegal_action_is_told_in_the_agents_own_values(write, case):
+    body, legal, got, note = ILLEGAL[case]
+    path = write(f"def choose(s, c): {body}")
+    with pytest.raises(InputError) as refused:
+        student.trial(student.load(path), GAME)
+    sentence = str(refused.value)
+    assert sentence.startswith(f"expected one of the legal actions {legal}")
+    assert f", got {got} in {path}:1{note}" in sentence
+
+
+def test_actions_written_as_they_are_chosen_are_told_once(write):
+    path = write("def choose(s, c): return 9")
+    with pytest.raises(InputError) as refused:
+        student.trial(student.load(path), games.load("tic_tac_toe"))
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8, got 9 in" in str(refused.value)
+    assert "on the board" not in str(refused.value)
+
+
+HANGS = {
+    "import": ("import threading\nx = 1\nthreading.Event().wait(30)\ndef choose(s, c): return 0\n", 3),
+    "constructor": (
+        "import time\nclass A:\n def __init__(self):\n  time.sleep(30)\n def choose(self, s, c): ...\n",
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HANGS)
+def test_a_file_that_never_finishes_importing_is_refused_with_the_line_where_it_hangs(write, case):
+    text, line = HANGS[case]
+    path = write(text)
+    with pytest.raises(InputError, match=r"got one that has not finished after 2\d\d ms") as refused:
+        student.load(path, patience_ms=200)
+    assert str(refused.value).endswith(f" in {path}:{line}")
+
+
+def test_a_trial_does_not_wait_for_ever_and_tells_the_line(write):
+    path = write("import time\ndef choose(state, clock):\n    think()\n\ndef think():\n    time.sleep(30)\n")
+    loaded = student.load(path)
+    quick = TimeControl(50, margin_ms=10)
+    with pytest.raises(
+        InputError, match=r"choose has not returned after \d+ ms, the limit is 50 ms"
+    ) as refused:
+        student.trial(loaded, GAME, quick, patience_ms=100)
+    assert f"{path}:6" in str(refused.value)
+
+
+def test_a_choose_slower_than_the_ladders_limit_is_refused(write):
+    path = write("import time\n\ndef choose(state, clock):\n    time.sleep(0.3)\n    return 3\n")
+    loaded = student.load(path)
+    student.trial(loaded, GAME, TimeControl(60_000))
+    with pytest.raises(InputError, match=r"choose took 3\d\d ms, the limit is 150 ms") as refused:
+        student.trial(loaded, GAME, TimeControl(150, margin_ms=10))
+    assert f"{path}:3" in str(refused.value)
+
+
+def test_an_agent_is_set_up_before_it_is_tried(write):
+    student.trial(student.load(write(CLASS)), GAME)
 
 
 def test_a_report_begins_with_the_agents_own_lines(write):
@@ -214,6 +276,13 @@ def test_a_report_begins_with_the_agents_own_lines(write):
     moves = " ".join(result.position.actions)
     assert result.fault.command() == f'plyground play random {path} --game connect_four --moves "{moves}"'
     assert result.fault.text().endswith(result.fault.command())
+    assert "legal     0 1 2 3 4 5 6 (on the board they are written 1 2 3 4 5 6 7)" in result.fault.text()
+
+
+def test_a_file_whose_name_begins_like_an_option_is_told_as_a_path():
+    agent = student.ObjectAgent(type("P", (), {"choose": lambda self, s, c: None})())
+    fault = play_match(GAME, [agent, RandomAgent(1)], names=["-x.py", "random"]).fault
+    assert fault.command("./plyground") == "./plyground play ./-x.py random --game connect_four"
 
 
 def test_a_game_with_options_is_quoted_for_the_shell():

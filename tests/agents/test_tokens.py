@@ -36,13 +36,6 @@ def test_a_token_is_kept_by_server_and_name(store):
     assert again.get(OTHER, "bob") is None
 
 
-def test_a_token_can_be_forgotten(store):
-    store.put(SERVER, "ada", "ply_1")
-    store.forget(SERVER, "ada")
-    store.forget(SERVER, "nobody")
-    assert store.get(SERVER, "ada") is None
-
-
 def test_nobody_else_can_read_the_file_at_any_moment(store, monkeypatch):
     modes = []
     replace = Path.replace

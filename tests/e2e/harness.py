@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0
 """How long a test waits for what must happen: generous, since two cores run many processes."""
 
-FAST = {"PLYGROUND_PACE_MS": "0", "PLYGROUND_HOUSE_REST_S": "0"}
+FAST = {"PLYGROUND_PACE_MS": "0", "PLYGROUND_HOUSE_REST_S": "0", "PLYGROUND_REST_MS": "0"}
 """House matches at full speed."""
 
-QUIET = {"PLYGROUND_HOUSE": "false", "PLYGROUND_PACE_MS": "0", "PLYGROUND_HOUSE_REST_S": "0"}
+QUIET = {"PLYGROUND_HOUSE": "false", **FAST}
 """No house agents: only those that the test connects."""
 
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -88,7 +88,7 @@ def test_the_program_shows_the_standings(played: Server) -> None:
 def test_the_program_shows_a_match_to_its_end(played: Server) -> None:
     shown = played.plyground("watch", "--ladder", "tic_tac_toe")
     assert shown.returncode == 0, shown.stderr
-    assert "finished" in shown.stdout
+    assert " won against " in shown.stdout or "drew" in shown.stdout
     assert "win (" in shown.stdout or "draw (" in shown.stdout
 
 

@@ -33,3 +33,8 @@ def test_text_marks_seats_last_move_and_labels():
     )
     assert board.to_text() == " 2  .  x \n 1 [o] . \n    a  b "
     assert board.to_text(marks="#@").splitlines()[0] == " 2  .  # "
+
+
+def test_text_without_labels_names_the_cells_of_the_actions():
+    board = Board(rows=2, columns=2, pieces={(0, 1): 0}, style="lines", targets={"a": (0, 0), "b": (1, 1)})
+    assert board.to_text() == "    a  x \n    .  b "

@@ -133,7 +133,9 @@ def test_line_shows_both_lines_of_a_double_win():
     assert board.line == ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2))
 
 
-def test_labels_add_up_to_the_action():
-    board = Position.start(GAME).board()
-    for text, (row, column) in board.targets.items():
-        assert int(board.row_labels[row]) + int(board.column_labels[column]) == int(text)
+def test_each_empty_cell_is_named_by_its_action():
+    board = Position.start(GAME, moves=["4", "0"]).board()
+    assert (board.row_labels, board.column_labels) == ((), ())
+    assert board.to_text().splitlines() == ["   [o] 1  2 ", "    3  x  5 ", "    6  7  8 "]
+    over = Position.start(GAME, moves=["0", "3", "1", "4", "2"]).board()
+    assert over.to_text().splitlines()[-1] == "    .  .  . "

@@ -65,9 +65,9 @@ def test_the_newest_connection_is_the_agent():
     assert here.enter(first) is None
     assert here.enter(second) is first
     assert not here.leave(first)
-    assert here.get(1) is second
+    assert here.get(11) is second
     assert here.leave(second)
-    assert here.get(1) is None
+    assert here.get(11) is None
 
 
 def test_hands_are_free_until_matches_take_them_or_the_agent_leaves():
@@ -76,3 +76,14 @@ def test_hands_are_free_until_matches_take_them_or_the_agent_leaves():
     assert connection.free() == 1
     connection.leaving = True
     assert connection.free() == 0
+
+
+def test_another_version_takes_the_agents_place_but_not_the_old_ones_matches():
+    old, new = a_connection(object()), a_connection(object())  # type: ignore[arg-type]
+    new.version_id = 12
+    here = Presence()
+    here.enter(old)
+    assert here.enter(new) is old
+    assert here.get(11) is None
+    assert here.get(12) is new
+    assert len(here) == 1

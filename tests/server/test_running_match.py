@@ -53,7 +53,7 @@ class Hall:
             monotonic=time.monotonic,
             now=lambda: datetime.now(UTC),
         )
-        seats = [Seated(n, n + 10, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
+        seats = [Seated(n + 10, n, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
         opened = core.start(Position.start(games.load("tic_tac_toe")), TERMS, time.monotonic())
         self.match = RunningMatch(shell, 7, 1, LADDER, seats, opened)
 
@@ -202,3 +202,64 @@ async def test_only_the_reply_that_was_asked_for_is_free_of_the_flood_limit(hall
     assert not hall.match.expects(core.Action(0, 5, "4", now))
     assert hall.match.expects(core.Action(0, 0, "4", now))
     assert not hall.match.expects(core.Action(0, 0, "4", now))
+
+
+class SlowLine(Line):
+    """A connection whose outbox waits until it is flushed, or is let go of when it closes."""
+
+    def __init__(self, told: list[tuple[int, Any]], agent: int) -> None:
+        super().__init__(told, agent)
+        self.waiting: list[tuple[Any, Callable[[], None] | None]] = []
+
+    def post(self, message: Any, on_written: Callable[[], None] | None = None) -> None:
+        self.waiting.append((message, on_written))
+
+    def close(self) -> None:
+        for _, on_written in self.waiting:
+            if on_written is not None:
+                on_written()
+
+
+async def test_a_request_lost_with_a_replaced_connection_goes_to_the_new_one(hall: Hall):
+    """A second connection takes over while the request sits in the first one's outbox."""
+    await hall.all_ready()
+    slow = SlowLine(hall.told, 1)
+    hall.match._lines._told[1] = hall.lines[1] = slow  # type: ignore[assignment]
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await hall.until(lambda: slow.waiting)
+    told = len(hall.told)
+    hall.lines[1] = Line(hall.told, 1)
+    hall.match.deliver(core.Back(1, time.monotonic()))
+    slow.close()
+    await hall.until(lambda: hall.match.match.ply == 1 and hall.match.match.asked is not None)
+    new = [type(message) for agent, message in hall.told[told:] if agent == 1]
+    assert new == [protocol.MatchStart, protocol.YourMove]
+    await hall.play("0")
+
+
+async def test_a_new_connection_is_told_of_the_match_before_it_is_asked(hall: Hall):
+    """It takes its place just as the opponent's move is being committed."""
+    await hall.all_ready()
+    hall.open.clear()
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await asyncio.sleep(0.05)
+    told = len(hall.told)
+    hall.lines[1] = Line(hall.told, 1)
+    hall.match.deliver(core.Back(1, time.monotonic()))
+    hall.open.set()
+    await hall.until(lambda: hall.match.match.ply == 1 and hall.match.match.asked is not None)
+    new = [type(message) for agent, message in hall.told[told:] if agent == 1]
+    assert new == [protocol.MatchStart, protocol.YourMove]
+    await hall.play("0")
+
+
+async def test_the_clock_of_an_absent_agent_runs_and_it_is_asked_when_it_comes_back(hall: Hall):
+    await hall.all_ready()
+    del hall.lines[1]
+    hall.match.deliver(core.Lost(1, time.monotonic()))
+    await hall.play("4")
+    told = len(hall.told)
+    hall.lines[1] = Line(hall.told, 1)
+    hall.match.deliver(core.Back(1, time.monotonic()))
+    await hall.until(lambda: len(hall.told) == told + 2)
+    assert [type(message) for _, message in hall.told[told:]] == [protocol.MatchStart, protocol.YourMove]

@@ -5,9 +5,10 @@ import { seatShape, svg } from "./svg.js";
 const LABEL_STRIP = 0.42;
 
 // How a style looks: the room around the grid, what lies under the pieces, how a piece and the last move look.
+// `named`: where the board has no labels beside it, each action is written into its cell.
 const STYLES = {
   frame: { pad: 0.14, ground: frameGround, piece: disc, last: chevron },
-  lines: { pad: 0.04, ground: linesGround, piece: shape, last: tint },
+  lines: { pad: 0.04, ground: linesGround, piece: shape, last: tint, named: true },
 };
 
 /** A board inside `host`, drawn once and then changed piece by piece. */
@@ -30,7 +31,11 @@ export class BoardView {
     }
     this.root.setAttribute("aria-label", label);
     this.changePieces(board.pieces, style, animate);
-    this.below.replaceChildren(...board.last.flatMap((cell) => style.last(cell)));
+    const named = this.labels && style.named && !board.row_labels.length && !board.column_labels.length;
+    this.below.replaceChildren(
+      ...board.last.flatMap((cell) => style.last(cell)),
+      ...(named ? Object.entries(board.targets).map(actionText) : []),
+    );
     this.above.replaceChildren(...lastDots(board.last), ...winLines(board.line));
   }
 
@@ -168,6 +173,10 @@ function straightRuns(cells) {
     }
   }
   return runs;
+}
+
+function actionText([action, [row, column]]) {
+  return svg("text", { class: "board-label", x: column + 0.5, y: row + 0.5, "aria-hidden": "true" }, action);
 }
 
 function labelTexts(labels, place) {

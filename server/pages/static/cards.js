@@ -38,14 +38,13 @@ class Card {
     write(this.title, view.title);
     this.title.href = `/matches/${view.id}`;
     this.element.dataset.match = view.id;
-    const status = { running: `ply ${view.ply}`, starting: "starting", void: "void", finished: "ended" };
-    write(this.status, status[view.state]);
+    write(this.status, view.state === "running" ? `ply ${view.ply}` : view.state);
     this.status.classList.toggle("quiet", view.state !== "running");
     this.element.classList.toggle("is-void", view.state === "void");
     this.element.classList.toggle("is-over", !this.runs);
     for (const line of this.lines) line.update(view);
     this.board.draw(view.board, { label: boardLabel(view), animate: grows });
-    write(this.note, view.state === "void" ? "Void · counts for nobody" : standText(view));
+    write(this.note, standText(view));
     this.note.title = standText(view);
   }
 

@@ -3,13 +3,15 @@
 import { BoardView } from "./board.js";
 import { boardLabel } from "./cards.js";
 import { keepTimes, writeTimes } from "./clock.js";
+import { copyButtons } from "./copy.js";
 import { Feed } from "./feed.js";
 import { lostNotice } from "./lost.js";
 import { MoveList } from "./moves.js";
 import { SeatLine, write } from "./seats.js";
-import { standText } from "./words.js";
+import { detailText, standText } from "./words.js";
 
 const TICK_MS = 100;
+const QUEUED_MS = 3000;
 const PLAY_MS = 600;
 
 const page = document.querySelector("#match");
@@ -49,9 +51,9 @@ function draw({ animate }) {
   board.draw(boards[ply], { label: boardLabel({ ...view, ply, action, board: boards[ply] }), animate });
   moves.mark(ply);
   write(part("position"), positions[ply] ?? view.position);
-  const open = !isOver(view);
+  const latest = { running: "live", finished: "end", void: "end" }[view.state] ?? "";
   write(part("ply"), `ply ${ply}`);
-  write(part("of"), shown === null ? (open ? "live" : "end") : `of ${view.ply}`);
+  write(part("of"), shown === null ? latest : `of ${view.ply}`);
   const range = part("range");
   range.max = view.ply;
   range.value = ply;
@@ -68,12 +70,12 @@ function take(now, grown) {
     part("below").append(lines[0].element);
   }
   for (const line of lines) line.update(view, changes[line.seat]);
-  const status = { running: `live, ply ${view.ply}`, starting: "starting", void: "void", finished: "finished" };
-  write(part("status"), status[view.state]);
+  write(part("status"), view.state === "running" ? `live, ply ${view.ply}` : view.state);
   part("status").classList.toggle("quiet", view.state !== "running");
   page.classList.toggle("is-void", view.state === "void");
   write(part("stand"), standText(view));
-  write(part("detail"), view.state === "finished" ? (view.detail ?? "") : "");
+  write(part("detail"), detailText(view));
+  part("detail").hidden = !detailText(view);
   draw({ animate: grown && shown === null });
 }
 
@@ -86,12 +88,22 @@ async function load() {
   boards = whole.boards;
   changes = whole.changes;
   positions = whole.positions;
+  showReplay(whole.replayed_by);
   moves.set(whole.view.moves, whole.view.players);
   take(whole.view, false);
   if (isOver(view)) {
     feed?.stop();
     feed = null;
   }
+}
+
+/** Link to the match that repeats this one, if it was void. */
+function showReplay(number) {
+  part("replay").hidden = number === null;
+  if (number === null) return;
+  const link = part("replay").querySelector("a");
+  link.href = `/matches/${number}`;
+  write(link, `match ${number}`);
 }
 
 function event(match) {
@@ -132,10 +144,6 @@ const KEYS = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "la
 function listen() {
   for (const [name, step] of Object.entries(STEPS)) part(name).addEventListener("click", step);
   part("range").addEventListener("input", ({ target }) => show(Number(target.value)));
-  part("copy").addEventListener("click", async () => {
-    await navigator.clipboard.writeText(part("position").textContent);
-    write(part("copy"), "Copied");
-  });
   document.addEventListener("keydown", (pressed) => {
     const own = pressed.target.closest("input, button, a") && (pressed.key === " " || pressed.target.matches("input"));
     if (own || pressed.ctrlKey || pressed.altKey || pressed.metaKey || !(pressed.key in KEYS)) return;
@@ -164,9 +172,19 @@ function follow() {
   );
 }
 
+/** Look again while the match is queued: nothing is told of it before it begins. */
+async function begun() {
+  while (view.state === "queued") {
+    await new Promise((resolve) => setTimeout(resolve, QUEUED_MS));
+    await load().catch(() => {}); // the server is away; the next look finds it
+  }
+}
+
 keepTimes();
+copyButtons();
 await load();
 if (location.hash) show(Number(location.hash.slice(1)) || 0);
 listen();
 writeTimes();
+await begun();
 if (!isOver(view)) follow();

@@ -2,6 +2,7 @@
 
 import { Grid } from "./cards.js";
 import { keepTimes } from "./clock.js";
+import { copyButtons } from "./copy.js";
 import { Feed } from "./feed.js";
 import { watchFragments } from "./fragments.js";
 import { lostNotice } from "./lost.js";
@@ -59,3 +60,4 @@ const feed = new Feed(ladder ? { ladder } : { front: true }, {
   },
 });
 keepTimes();
+copyButtons();

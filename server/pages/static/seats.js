@@ -35,7 +35,7 @@ export class SeatLine {
     this.clock.classList.toggle("running", this.ticks);
     this.clock.classList.remove("low");
     if (this.ticks) this.tick();
-    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(view.move_ms) : "…");
+    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(view.move_ms) : "");
   }
 
   /** Show the time left now. Only called while this seat's clock runs. */

@@ -1,6 +1,7 @@
 // What happened, in words.
 
 const CAUSES = JSON.parse(document.documentElement.dataset.causes);
+const NOBODY = "counts for nobody";
 const SCORES = { win: "1", draw: "½", loss: "0", void: "–" };
 
 /** Points of a seat at the end, as written in tables; empty while the match runs. */
@@ -23,18 +24,29 @@ export function changeText(change) {
 /** How the match stands or ended, in one sentence. */
 export function standText(view) {
   switch (view.state) {
+    case "queued":
+      return "It starts when both agents have a hand free.";
     case "starting":
       return "Waiting for both agents to be ready. No clock runs yet.";
     case "running":
       return runningText(view);
     case "void":
-      return `Void · ${view.detail || "counts for nobody"}`;
+      return `Void · ${NOBODY}`;
     default:
       return endText(view);
   }
 }
 
-/** The last action and who played it, if any. */
+/** What is to be added about the end; empty if there is nothing. */
+export function detailText(view) {
+  if (view.state !== "void") return view.detail ?? "";
+  const absent = view.players.filter((player) => player.cause === "no_show");
+  const who = absent.length ? `${CAUSES.no_show} of ${names(absent)}` : "";
+  const why = (view.detail ?? "").replace(`; ${NOBODY}`, ""); // that is said already
+  return [who, why].filter(Boolean).join(", ");
+}
+
+/** The seat whose turn it is, or who is away. */
 function runningText(view) {
   const away = view.players.filter((player) => !player.connected);
   if (away.length) return `${names(away)} lost the connection. The clock runs on.`;

@@ -35,7 +35,10 @@ class Result:
     def assert_refused(self, command: str, *words: str) -> None:
         """It ended with exit code 2 and one sentence on stderr, which holds these words."""
         assert self.code == 2, f"exit {self.code}: {self.err}"
-        assert self.out == ""
+        tried = [
+            line for line in self.out.splitlines() if command == "connect" and line.startswith("trying ")
+        ]
+        assert self.out.splitlines() == tried
         assert self.err.startswith(f"plyground {command}: ".replace(" :", ":")), self.err
         assert self.err.count("\n") == 1, self.err
         assert self.err.endswith("\n")
@@ -109,6 +112,9 @@ class ScriptedServer:
     """What a spectator is sent after each thing that it asks for."""
     watched: list[protocol.FromSpectator] = field(default_factory=list)
     matches: int = 0
+    move_ms: int = 5_000
+    replace_at: int | None = None
+    """The match at whose start the agent is told that another connection took over."""
     url: str = ""
 
     def application(self) -> web.Application:
@@ -127,7 +133,11 @@ class ScriptedServer:
         return app
 
     async def ladders(self, _request: web.Request) -> web.Response:
-        items = [{"name": name, "title": name, "game": game} for name, game in LADDERS.items()]
+        control = {"move_ms": self.move_ms, "margin_ms": 200, "ready_ms": 10_000}
+        items = [
+            {"name": name, "title": name, "game": game, "time_control": control}
+            for name, game in LADDERS.items()
+        ]
         return web.json_response({"items": items, "next": None})
 
     async def table(self, request: web.Request) -> web.Response:
@@ -170,20 +180,32 @@ class ScriptedServer:
     async def play_match(self, socket: web.WebSocketResponse, hello: protocol.Hello) -> bool:
         """Play one match against a seat 1 that answers with the first legal action; tell whether to go on."""
         self.matches += 1
+        if self.matches == self.replace_at:
+            await self.send(socket, protocol.Error("replaced", "this agent connected once more"))
+            await socket.close(code=1008, message=b"replaced")
+            return False
         match, position = self.matches, Position.start(load(LADDERS[hello.ladders[0]]))
         players = [protocol.Player(0, hello.agent, 1), protocol.Player(1, "rival\x1b[31m", 1)]
-        control = protocol.TimeControl(5_000, margin_ms=200, ready_ms=10_000)
+        control = protocol.TimeControl(self.move_ms, margin_ms=200, ready_ms=10_000)
         start = (position.game.variant, hello.ladders[0], 0, players, control, position.text(), [])
         await self.send(socket, protocol.MatchStart(match, *start))
         while not position.is_terminal():
             if position.to_move() == 1:
                 position = position.play(position.legal()[0])
                 continue
-            ply, clock = position.ply, protocol.ClockView(5_000)
+            ply, clock = position.ply, protocol.ClockView(self.move_ms)
             asked = protocol.YourMove(
                 match, ply, position.text(), list(position.actions[-1:]), position.legal(), clock
             )
-            answer = await self.ask(socket, asked)
+            try:
+                async with asyncio.timeout((self.move_ms + 200) / 1000):
+                    answer = await self.ask(socket, asked)
+            except TimeoutError:
+                await self.end(socket, match, "loss", "timeout")
+                return not socket.closed
+            if isinstance(answer, protocol.Resign) and answer.reason == "crash":
+                await self.end(socket, match, "loss", "crash")
+                return False
             if not isinstance(answer, protocol.Move):
                 await self.end(socket, match, "loss", "resignation")
                 return False
@@ -210,7 +232,7 @@ class ScriptedServer:
     async def end(self, socket: web.WebSocketResponse, match: int, outcome: Any, cause: Any) -> None:
         other: Any = {"win": "loss", "loss": "win", "draw": "draw"}[outcome]
         ended = protocol.MatchEnd(
-            match, [outcome, other], [cause, "normal"], [None, None], f"/matches/{match}"
+            match, [outcome, other], [cause, "normal"], [None, None], f"/matches/{match}", "ply 4: got '100'"
         )
         await self.send(socket, ended)
 

@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import shlex
 import signal
 import stat
+import sys
+from pathlib import Path
 
 import pytest
 
+HERE = f"{shlex.quote(str(Path(sys.executable).absolute()))} -m server.cli"
 FIRST = "return next(iter(state.actions()))"
 
 
@@ -25,11 +29,13 @@ async def test_a_first_run_registers_plays_and_reports(connect, scripted, agent_
     result = await connect("mine.py", "--ladder", "tic_tac_toe", "--name", "ada", "--matches", "2")
     result.assert_done()
     lines = result.out.splitlines()
-    assert lines[0] == f"connected as ada v1 to {scripted.url}"
-    assert lines[1] == f"match 1 vs rival?[31m (seat 1) on tic_tac_toe started  {scripted.url}/matches/1"
-    assert lines[2] == "match 1 finished: won (normal); 1512? Elo, 3 won 0 drawn 1 lost"
-    assert lines[3].startswith("match 2 vs")
-    assert lines[4].startswith("match 2 finished: won")
+    assert lines[0] == "trying mine.py on tic_tac_toe ..."
+    assert lines[1] == f"connected as ada v1 to {scripted.url}"
+    assert lines[2] == f"match 1 vs rival?[31m (seat 1) on tic_tac_toe started  {scripted.url}/matches/1"
+    assert lines[3] == "match 1 finished: won (normal); 1512? Elo, 3 won 0 drawn 1 lost"
+    assert lines[4].startswith("match 2 vs")
+    assert lines[5].startswith("match 2 finished: won")
+    assert lines[6:] == ["left: 2 matches played, 2 won 0 drawn 0 lost"]
     kept = tmp_path / "config" / "tokens.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert json.loads(kept.read_text())[scripted.url] == {"ada": "ply_ada"}
@@ -92,15 +98,21 @@ async def test_tokens_that_cannot_be_read(connect, scripted, agent_file, tmp_pat
         (["good.py", "--ladder", "halma"], ["'halma'", "available: tic_tac_toe, small"]),
         (
             ["good.py", "--ladder", "small", "--token", "ply_x"],
-            ["expected a token of this server, got another"],
+            ["expected a token of this server, got another; the token came from --token"],
         ),
         (
             ["illegal.py", "--ladder", "small"],
-            ["illegal.py:1", "99 is none of the legal actions", "available: 1, 2"],
+            [
+                "expected one of the legal actions 0, 1, 2, 3, got 99",
+                "illegal.py:1 (on the board they are written 1 2 3 4)",
+            ],
         ),
         (["crash.py", "--ladder", "small"], ["crash.py:2", "ValueError: no"]),
         (["second.py", "--ladder", "small"], ["second.py:2", "ZeroDivisionError"]),
-        (["good.py", "--ladder", "small"], ["expected a name nobody has, got 'ada'"]),
+        (
+            ["good.py", "--ladder", "small"],
+            ["expected a name nobody has, got 'ada'; if it is yours, give its token with --token"],
+        ),
         (["good.py"], ["missing option '--ladder'"]),
     ],
 )
@@ -125,7 +137,7 @@ async def test_one_sentence_before_any_match(connect, scripted, agent_file, tmp_
             "99 is none of the legal actions",
             "illegal_action",
         ),
-        ("return 0 // (state.mask.bit_count() < 4)", "ZeroDivisionError", "resignation"),
+        ("return 0 // (state.mask.bit_count() < 4)", "ZeroDivisionError", "crash"),
     ],
 )
 async def test_a_fault_in_a_match_is_reported(connect, agent_file, body, got, ending):
@@ -133,11 +145,9 @@ async def test_a_fault_in_a_match_is_reported(connect, agent_file, body, got, en
     result = await connect("mine.py", "--ladder", "small", "--name", "ada")
     assert result.code == 1
     assert f"match 1 finished: lost ({ending})" in result.out
-    repeat = 'plyground play mine.py random --game "connect_four(rows=4,columns=4,k=3)" --moves "1 1 1 1"'
-    assert (
-        repeat.replace('"connect_four(rows=4,columns=4,k=3)"', "'connect_four(rows=4,columns=4,k=3)'")
-        in result.err
-    )
+    assert "100" not in result.out + result.err, "the report says it, in the agent's own values"
+    game = "--game 'connect_four(rows=4,columns=4,k=3)'"
+    assert f'{HERE} play mine.py random {game} --moves "1 1 1 1"' in result.err
     for line in (got, "at ply 4"):
         assert line in result.err
 
@@ -154,6 +164,8 @@ async def test_ctrl_c_leaves_politely(launch, scripted, agent_file):
     assert (process.returncode, err) == (0, b"")
     assert b"leaving after 1 running" in out
     assert b"finished: won" in out
+    assert out.splitlines()[-1].startswith(b"left: ")
+    assert b" match" in out.splitlines()[-1]
 
 
 async def test_ctrl_c_twice_leaves_at_once(launch, scripted, agent_file):
@@ -170,3 +182,72 @@ async def test_ctrl_c_twice_leaves_at_once(launch, scripted, agent_file):
         out, _ = await process.communicate()
     assert process.returncode == 0
     assert b"finished" not in out
+    assert out.splitlines()[-1] == b"left: 0 matches played, 0 won 0 drawn 0 lost"
+
+
+async def test_a_token_of_the_environment_is_named_as_such(connect, agent_file):
+    agent_file("mine.py", FIRST)
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada", PLYGROUND_TOKEN="ply_x")
+    result.assert_refused("connect", "got another; the token came from PLYGROUND_TOKEN")
+
+
+async def test_a_kept_token_of_nobody_here_is_named_and_stays(connect, scripted, agent_file, tmp_path):
+    agent_file("mine.py", FIRST)
+    (await connect("mine.py", "--ladder", "small", "--name", "ada", "--matches", "1")).assert_done()
+    kept = tmp_path / "config" / "tokens.json"
+    before = kept.read_text()
+    scripted.tokens["ada"] = "ply_of_another_life"
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada")
+    result.assert_refused("connect", f"the token kept in {kept} is not its token", "--token")
+    assert kept.read_text() == before, "that server may come back"
+
+
+async def test_an_agent_that_connects_elsewhere_stops_here_with_one_sentence(connect, scripted, agent_file):
+    agent_file("mine.py", FIRST)
+    scripted.replace_at = 2
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada")
+    assert result.code == 2
+    sentence = "another terminal or process connected as 'ada' and took over; this one stops"
+    assert result.err == f"plyground connect: {sentence}\n"
+
+
+# time -------------------------------------------------------------------------------------------------
+
+
+async def test_a_choose_slower_than_the_ladder_allows_is_refused(connect, scripted, agent_file):
+    agent_file("slow.py", f"import time; time.sleep(0.5); {FIRST}")
+    scripted.move_ms = 100
+    result = await connect("slow.py", "--ladder", "small", "--name", "ada")
+    result.assert_refused("connect", "choose took 5", " ms, the limit is 100 ms in slow.py:1")
+    assert result.out == "trying slow.py on small ...\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import time\ntime.sleep(60)\n", "import time\ndef choose(state, clock): time.sleep(60)\n"],
+    ids=["import", "choose"],
+)
+async def test_ctrl_c_ends_a_trial_at_once(launch, scripted, tmp_path, text):
+    (tmp_path / "mine.py").write_text(text)
+    process = await launch(
+        "connect", "mine.py", "--ladder", "small", "--name", "ada", "--server", scripted.url
+    )
+    assert await process.stdout.readline() == b"trying mine.py on small ...\n"
+    await asyncio.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    async with asyncio.timeout(10):
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (130, b"")
+
+
+async def test_a_match_lost_on_time_is_explained_and_three_in_a_row_end_it(connect, scripted, agent_file):
+    agent_file("mine.py", f"import time; time.sleep(0.7 * (state.mask.bit_count() > 3)); {FIRST}")
+    scripted.move_ms = 300
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada")
+    assert result.code == 1
+    assert result.out.count("finished: lost (timeout)") == 3
+    assert result.err.count("Repeat it here:") == 3
+    for words in ("at ply 4", "no answer within 300 ms, choose ", '--moves "1 1 1 1" --move-ms 300'):
+        assert result.err.count(words) == 3
+    assert result.err.splitlines()[-1].startswith("3 matches in a row were lost on time")
+    assert "clock.left_ms()" in result.err

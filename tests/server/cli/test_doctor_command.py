@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from server.db.doctor_replay import NEWEST
 from server.lock import DataLock
 
 
@@ -22,7 +23,7 @@ async def test_migrate_makes_a_database_that_is_well(plyground, place):
     result = await plyground("doctor", **place)
     result.assert_done()
     assert result.out.splitlines() == [
-        f"a server does not run on {place['PLYGROUND_DATA_DIR']}",
+        f"no server is running on {place['PLYGROUND_DATA_DIR']}",
         "results, ratings and matches hold together",
     ]
     assert json.loads((await plyground("doctor", "--json", **place)).out) == []
@@ -33,7 +34,7 @@ async def test_doctor_names_a_running_server(plyground, place, tmp_path):
     lock = DataLock(tmp_path / "new" / "data")
     lock.acquire()
     try:
-        assert "a server runs on" in (await plyground("doctor", **place)).out
+        assert "a server is running on" in (await plyground("doctor", **place)).out
     finally:
         lock.release()
 
@@ -52,6 +53,46 @@ async def test_a_broken_invariant_is_exit_code_1(plyground, place, tmp_path):
     findings = json.loads((await plyground("doctor", "--json", **place)).out)
     assert findings
     assert all(finding["code"] in result.out and finding["message"] in result.out for finding in findings)
+
+
+async def test_old_matches_are_replayed_only_when_all_are_asked_for(plyground, place, tmp_path):
+    """Match 1 has an illegal action; as many matches as are looked at come after it."""
+    (await plyground("db", "migrate", **place)).assert_done()
+    now = "2026-01-01T00:00:00.000000+00:00"
+    ids = range(1, NEWEST + 2)
+    with sqlite3.connect(tmp_path / "new" / "data" / "plyground.db") as raw:
+        raw.execute("INSERT INTO ladders VALUES (1, 'l', 'l', 'tic_tac_toe', 1, 0)")
+        raw.executemany(
+            "INSERT INTO matches (id, ladder_id, game, state, attempt, time_control, moves, created_at) "
+            "VALUES (?, 1, 'tic_tac_toe', 'void', 1, '{}', 0, ?)",
+            [(match, now) for match in ids],
+        )
+        raw.execute("UPDATE matches SET moves = 1 WHERE id = 1")
+        raw.execute("INSERT INTO moves VALUES (1, 0, 0, 'e4', 1, 1, ?, NULL)", (now,))
+    raw.close()
+
+    async def codes(*options):
+        result = await plyground("doctor", "--json", *options, **place)
+        assert (result.code, result.err) == (1, "")
+        return [finding["code"] for finding in json.loads(result.out)]
+
+    assert "illegal" not in await codes()
+    assert (await codes("--all")).count("illegal") == 1
+
+
+async def test_a_damaged_file_is_not_read_any_further(plyground, place, tmp_path):
+    (await plyground("db", "migrate", **place)).assert_done()
+    path = tmp_path / "new" / "data" / "plyground.db"
+    with sqlite3.connect(path) as raw:
+        pages = dict(raw.execute("SELECT name, rootpage FROM sqlite_master WHERE type IN ('table', 'index')"))
+        (size,) = raw.execute("PRAGMA page_size").fetchone()
+    raw.close()
+    with path.open("r+b") as file:
+        file.seek((pages["moves"] - 1) * size)
+        file.write(b"\xff" * size)
+    result = await plyground("doctor", "--json", **place)
+    assert (result.code, result.err) == (1, "")
+    assert {finding["code"] for finding in json.loads(result.out)} == {"corrupt"}
 
 
 async def test_doctor_makes_no_database(plyground, place, tmp_path):

@@ -1,8 +1,18 @@
 """`plyground play`: series of games without a server, and a person at the terminal."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+from server.cli.program import program
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = f"{shlex.quote(str(Path(sys.executable).absolute()))} -m server.cli"
 
 
 async def play(plyground, *arguments, **options):
@@ -74,20 +84,53 @@ async def test_the_table_and_the_progress(plyground):
     ("body", "got", "cause"),
     [
         ("return 99", "99 is none of the legal actions", "illegal_action"),
-        ("raise KeyError('no idea')", "KeyError: 'no idea'", "crash"),
-        ("import time; time.sleep(60)", "no answer to ply 2 within 50 ms", "timeout"),
+        ("return {0: 3}[state.mask.bit_count()]", "KeyError: 2", "crash"),
+        (
+            "import time; time.sleep(60 * (state.mask.bit_count() > 1)); return 3",
+            "no answer within 50 ms, choose had not returned after",
+            "timeout",
+        ),
     ],
 )
 async def test_a_fault_is_reported_and_loses(plyground, agent_file, body, got, cause):
     agent_file("mine.py", body)
     arguments = ("play", "mine.py", "random", "--moves", "4 4", "--games", "3", "--move-ms", "50", "--json")
     result = await plyground(*arguments)
-    result.assert_done()
+    assert result.code == 1, "a file that failed is exit code 1"
     mine = json.loads(result.out)["agents"][0]
     assert (mine["losses"], mine["causes"]) == (3, {cause: 3})
     assert result.err.count("Repeat it here") == 1, "one report an agent is enough"
-    for line in (got, 'plyground play mine.py random --game connect_four --moves "4 4"', "1 2 3 4 5 6 7"):
+    repeat = f'{HERE} play mine.py random --game connect_four --moves "4 4"'
+    for line in (got, repeat, "0 1 2 3 4 5 6 (on the board they are written 1 2 3 4 5 6 7)"):
         assert line in result.err
+
+
+async def test_the_line_of_a_report_repeats_it_when_it_is_pasted(plyground, agent_file, tmp_path):
+    """A class that crashes at its third call, second to move, in a folder with a blank."""
+    (tmp_path / "my agents").mkdir()
+    file = tmp_path / "my agents" / "mine.py"
+    file.write_text(
+        "class Player:\n    calls = 0\n    def choose(self, state, clock):\n        self.calls += 1\n"
+        "        return 1 // (self.calls < 3) and next(iter(state.actions()))\n"
+    )
+    first = await plyground("play", "random", "my agents/mine.py", "--seed", "3")
+    assert first.code == 1
+    line = first.err.partition("Repeat it here:\n")[2].splitlines()[0].strip()
+    assert " play random 'my agents/mine.py' " in line
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pasted = subprocess.run(
+        line, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert pasted.returncode == 1, pasted.stderr
+    block = first.err.partition("\n\n")[0]
+    assert "at ply 5, as seat 2" in block
+    assert block in pasted.stderr
+
+
+async def test_a_fault_of_the_house_is_no_fault_of_yours(plyground, agent_file):
+    agent_file("mine.py", "return next(iter(state.actions()))")
+    result = await plyground("play", "mine.py", "mcts", "--games", "1", "--move-ms", "1")
+    assert result.code == 0, result.err
 
 
 async def test_what_an_agent_prints_does_not_spoil_the_result(plyground, agent_file):
@@ -130,10 +173,9 @@ async def test_a_person_plays_to_the_end(plyground):
     columns = "4\n" * 3 + "9\nx\n\n" + "1\n4\n2\n3\n5\n6\n7\n" * 8
     result = await plyground("play", "me", "random", "--seed", "4", stdin=columns)
     result.assert_done()
-    assert "expected a legal action, got '9'" in result.out
-    assert "or q to resign" in result.out
+    assert result.out.count("choose one of 1 2 3 4 5 6 7; q resigns\n") == 3
     assert "[x]" in result.out
-    assert result.out.splitlines()[0] == "x me   o random"
+    assert result.out.splitlines()[:2] == ["x me   o random", "you are x"]
     assert "normal 1" in result.out
 
 
@@ -144,8 +186,46 @@ async def test_a_person_resigns_by_q_or_the_end_of_input(plyground, stdin):
     assert "random won (me: resignation)" in result.out
 
 
+async def test_the_board_is_drawn_once_a_turn(plyground):
+    result = await plyground("play", "random", "me", "--seed", "4", stdin="4\n4\n?\nhelp\n\nq\n")
+    result.assert_done()
+    assert result.out.splitlines()[1] == "you are o"
+    assert result.out.count("  1  2  3  4  5  6  7") == 3, (
+        "before each of the three moves asked for, and no more"
+    )
+    assert result.out.count("choose one of 1 2 3 4 5 6 7; q resigns") == 3
+
+
 async def test_two_persons_at_one_terminal(plyground):
     played = await play(plyground, "me", "me", "--game", "tic_tac_toe", stdin="0\n3\n1\n4\n2\n")
     (match,) = played["matches"]
     assert match["moves"] == ["0", "3", "1", "4", "2"]
     assert (match["players"], match["outcome"]) == (["me #1", "me #2"], ["win", "loss"])
+
+
+async def test_every_game_of_a_long_series_is_told(plyground):
+    result = await plyground("play", "random", "random", "--game", "tic_tac_toe", "--games", "23")
+    result.assert_done()
+    assert [line.partition(":")[0] for line in result.err.splitlines()] == [
+        f"game {n} of 23" for n in range(1, 24)
+    ]
+
+
+def test_the_program_is_told_as_it_can_be_run_from_here(tmp_path):
+    scripts = tmp_path / "here" / ".venv" / "bin"
+    scripts.mkdir(parents=True)
+    script, other = scripts / "plyground", tmp_path / "plyground"
+    for file in (script, other):
+        file.touch()
+    python, folder = str(scripts / "python"), tmp_path / "here"
+    cases = [
+        (str(script), str(script), folder, "plyground"),
+        (str(script), None, folder, ".venv/bin/plyground"),
+        (".venv/bin/plyground", str(other), folder, ".venv/bin/plyground"),
+        (str(script), None, scripts, "./plyground"),
+        (str(script), str(other), tmp_path / "else where", str(script)),
+        (str(ROOT / "server/cli/__main__.py"), str(script), folder, ".venv/bin/python -m server.cli"),
+        ("-c", None, tmp_path / "elsewhere", f"{python} -m server.cli"),
+    ]
+    for started_as, on_path, where, expected in cases:
+        assert program(started_as, python, on_path, where) == expected

@@ -10,10 +10,15 @@ GAME = load("tic_tac_toe")
 MOVES = ["0", "4", "1", "5", "2"]
 
 
-def view(plies, match=7, state="running", **fields):
+def view(plies, match=7, state="running", outcomes=None, cause="normal", **fields):
     """A match after so many plies."""
     position = Position.start(GAME, moves=MOVES[:plies])
-    seats = [Seat(0, "ada", 2, 1512.4, True), Seat(1, "\x1b[31m[bold]bob", 1, 1500, False)]
+    outcomes = outcomes or ("win", "loss") if state == "finished" else (None, None)
+    causes = ("normal", cause) if state == "finished" else (None, None)
+    seats = [
+        Seat(0, "ada", 2, 1512.4, True, outcomes[0], causes[0]),
+        Seat(1, "\x1b[31m[bold]bob", 1, 1500, False, outcomes[1], causes[1]),
+    ]
     return MatchView(
         id=match,
         ladder="tic_tac_toe",
@@ -41,7 +46,7 @@ WHOLE = script(
     Event("match:7", 2, view(4)),
     Event("match:7", 3, view(4)),
     Event("match:8", 3, view(2, match=8)),
-    Event("match:7", 4, view(5, state="finished", detail="ada won\x1b[2J")),
+    Event("match:7", 4, view(5, state="finished", detail="at last\x1b[2J")),
 )
 
 
@@ -56,13 +61,33 @@ async def test_a_match_is_shown_change_by_change_until_it_ends(plyground, script
     assert boards[0].splitlines()[1:3] == ["x ada v2  1512?", "o ?[31m[bold]bob v1  1500"]
     assert "[x]" in boards[0]
     assert boards[0].splitlines()[-1].endswith("bob to move")
-    assert boards[2].splitlines()[-1] == "finished: ada won?[2J"
+    assert boards[2].splitlines()[-1] == "ada won against ?[31m[bold]bob (normal): at last?[2J"
     assert "\x1b" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ({"outcomes": ("loss", "win")}, "?[31m[bold]bob won against ada (normal)"),
+        (
+            {"cause": "timeout", "detail": "no answer within 5000 ms"},
+            "ada won against ?[31m[bold]bob (timeout): no answer within 5000 ms",
+        ),
+        ({"outcomes": ("draw", "draw")}, "ada and ?[31m[bold]bob drew (normal)"),
+        ({"outcomes": ("void", "void"), "cause": "no_show"}, "finished (no_show)"),
+    ],
+)
+async def test_the_end_names_the_winner(plyground, scripted, ended, words):
+    scripted.watching = [script(Snapshot("match:7", 1, [view(5, state="finished", **ended)]))]
+    result = await plyground("watch", "7", "--server", scripted.url)
+    result.assert_done()
+    assert result.out.rstrip().splitlines()[-1] == words
 
 
 async def test_without_a_match_the_newest_that_runs(plyground, scripted):
     finished = view(5, match=9, state="finished")
-    front = script(Snapshot("front", 1, [view(1, match=3), view(2), finished]))
+    queued = view(0, match=11, state="queued")
+    front = script(Snapshot("front", 1, [view(1, match=3), view(2), finished, queued]))
     scripted.watching = [front, WHOLE]
     (await plyground("watch", "--server", scripted.url)).assert_done()
     assert scripted.watched[:3] == [Watch(front=True), Unwatch(front=True), Watch(match=7)]
@@ -80,7 +105,7 @@ async def test_follow_goes_on_with_the_next_match(plyground, scripted):
     refusal = b'[{"type": "error", "code": "stop", "message": "expected an end, got \\u001b one"}]'
     scripted.watching = [front, WHOLE, front, WHOLE, refusal]
     result = await plyground("watch", "--follow", "--server", scripted.url)
-    assert result.out.count("finished: ada won") == 2
+    assert result.out.count("ada won against") == 2
     assert (result.code, result.err) == (2, "plyground watch: expected an end, got ? one\n")
 
 
@@ -89,6 +114,10 @@ async def test_follow_goes_on_with_the_next_match(plyground, scripted):
     [
         (b'[{"type": "error", "code": "unknown_match", "message": "expected a match, got 99"}]', ["got 99"]),
         (b'[{"type": "nonsense"}]', ["expected a message from", "nonsense"]),
+        (
+            b'[{"type": "snapshot", "channel": "match:7", "version": "1", "matches": []}]',
+            ["one that cannot be read (expected a whole number, got text at version)"],
+        ),
         (
             script(Snapshot("match:7", 1, [msgspec.structs.replace(view(1), board={"rows": 3})])),
             ["expected a board"],

@@ -178,15 +178,22 @@ class MatchMachine(RuleBasedStateMachine):
     @rule(seat=SEATS)
     def lose_connection(self, seat):
         self.absent_seats.add(seat)
+        self.forget_readiness(seat)
         self.tell(Lost(seat, self.now))
 
     @rule(seat=SEATS)
     def come_back(self, seat):
         self.absent_seats.discard(seat)
+        self.forget_readiness(seat)
         effects = self.tell(Back(seat, self.now))
         asked = [effect for effect in effects if type(effect) is Ask]
         waits = self.match.asked is not None and self.match.to_move == seat
         assert asked == ([Ask(seat, self.match.ply, self.now, again=True)] if waits else [])
+
+    def forget_readiness(self, seat):
+        """Before the start, another connection has to say `ready` anew."""
+        if self.match.phase is Phase.STARTING:
+            self.ready_seats.discard(seat)
 
     @precondition(lambda self: not self.match.over and self.now < self.match.deadline)
     @rule(early_ms=st.floats(0.01, 5.0), at_the_brink=st.booleans())

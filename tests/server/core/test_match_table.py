@@ -34,7 +34,7 @@ CELLS = [
     (S, Ready(0, SOON), S, []),
     (S, HandedOver(0, SOON), S, []),
     (S, Action(0, 0, "4", SOON), S, [Reject]),
-    (S, Resign(1, SOON), F, [Finish]),
+    (S, Resign(1, SOON), V, [Finish]),
     (S, Lost(0, SOON), S, []),
     (S, Back(0, SOON), S, [Announce]),
     (S, DeadlinePassed(SOON), S, [SetDeadline]),

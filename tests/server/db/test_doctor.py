@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from server.db import agents, doctor
+from server.db import agents, doctor, matches
 from server.db.engine import Database
 
 
@@ -80,7 +80,7 @@ DAMAGE = {
     ),
     "a finished match that says void": (
         ["UPDATE matches SET state = 'void' WHERE id = 4"],
-        ["rated", "result_stray"],
+        ["rated", "replay", "result_stray"],
     ),
     "a void match that says finished": (
         ["UPDATE matches SET state = 'finished' WHERE id = 5"],
@@ -110,7 +110,7 @@ DAMAGE = {
     ),
     "a start that is not what it was": (
         ["UPDATE ratings SET start_elo = 1600 WHERE version_id = 1"],
-        ["rating", "seat_elo"],
+        ["rating", "seat_elo", "start_elo"],
     ),
     "a rating that came from nothing": (["UPDATE ratings SET elo = 1700 WHERE version_id = 4"], ["rating"]),
     "a rating that is lost": (
@@ -175,7 +175,92 @@ DAMAGE = {
     ),
     "moves of a void match are lost": (["DELETE FROM moves WHERE match_id = 5"], ["moves"]),
     "moves nobody made": (["UPDATE matches SET moves = 4 WHERE id = 6"], ["moves"]),
+    "a finished match without an end": (["UPDATE matches SET finished_at = NULL WHERE id = 4"], ["times"]),
+    "a void match without an end": (["UPDATE matches SET finished_at = NULL WHERE id = 5"], ["times"]),
+    "a queued match with an end": (["UPDATE matches SET finished_at = created_at WHERE id = 6"], ["times"]),
+    "a queued match with a start": (["UPDATE matches SET started_at = created_at WHERE id = 6"], ["times"]),
+    "a finished match without a start": (["UPDATE matches SET started_at = NULL WHERE id = 4"], ["times"]),
+    "an end before the start": (
+        ["UPDATE matches SET finished_at = '2026-02-01T00:00:00.000000+00:00' WHERE id = 4"],
+        ["times"],
+    ),
+    "a void match that does not say why": (["UPDATE matches SET detail = NULL WHERE id = 5"], ["detail"]),
+    "a void match that says nothing": (["UPDATE matches SET detail = '' WHERE id = 5"], ["detail"]),
+    "a void match whose replay is lost": (
+        ["DELETE FROM seats WHERE match_id = 7", "DELETE FROM matches WHERE id = 7"],
+        ["replay"],
+    ),
+    "a replay that is of another match": (["UPDATE matches SET replay_of = 4 WHERE id = 7"], ["replay"]),
+    "a restarted match without moves whose replay is lost": (
+        [
+            "DELETE FROM moves WHERE match_id = 5",
+            f"UPDATE matches SET moves = 0, detail = '{matches.RESTARTED}' WHERE id = 5",
+            "UPDATE matches SET replay_of = NULL WHERE id = 7",
+        ],
+        ["replay"],
+    ),
+    "a move in less than no time": (
+        ["UPDATE moves SET elapsed_ms = -1, charged_ms = -2 WHERE match_id = 4 AND ply = 1"],
+        ["timing"],
+    ),
+    "a move that gave time": (
+        ["UPDATE moves SET charged_ms = -1 WHERE match_id = 4 AND ply = 1"],
+        ["timing"],
+    ),
+    "a move charged with more than it took": (
+        ["UPDATE moves SET charged_ms = elapsed_ms + 1 WHERE match_id = 5"],
+        ["timing"],
+    ),
+    "a move of more than an hour": (
+        ["UPDATE moves SET elapsed_ms = 3605001 WHERE match_id = 4 AND ply = 1"],
+        ["timing"],
+    ),
+    "a move of more than an hour, and no limit to be read": (
+        [
+            "UPDATE moves SET elapsed_ms = 3600001 WHERE match_id = 4 AND ply = 1",
+            "UPDATE matches SET time_control = 'soon' WHERE id = 4",
+        ],
+        ["timing"],
+    ),
+    "an agent that cannot be found": (
+        ["UPDATE agents SET name_key = 'Ada' WHERE name = 'ada'"],
+        ["name_key"],
+    ),
+    "an agent with another name": (["UPDATE agents SET name = 'adam' WHERE name = 'ada'"], ["name_key"]),
+    "a start out of nowhere": (
+        ["UPDATE versions SET parent_id = NULL WHERE id = 4"],
+        ["start_elo"],
+    ),
+    "a start after a parent that is not on the ladder": (
+        ["UPDATE ratings SET ladder_id = 2 WHERE version_id = 4"],
+        ["start_elo"],
+    ),
+    "ancestors that go round in circles": (
+        ["UPDATE versions SET parent_id = id WHERE id = 4"],
+        ["start_elo"],
+    ),
 }
+
+WELL = {
+    "a clock set back a little": [
+        "UPDATE matches SET started_at = '2026-03-01T12:01:00.000000+00:00' WHERE id = 4",
+        "UPDATE matches SET finished_at = '2026-03-01T12:00:30.000000+00:00' WHERE id = 4",
+    ],
+    "a move that took its limit and an hour": [
+        "UPDATE moves SET elapsed_ms = 3605000 WHERE match_id = 4 AND ply = 1"
+    ],
+    "a move for which nothing was charged": ["UPDATE moves SET charged_ms = 0 WHERE match_id = 4"],
+    "a void match without moves that is not played again": [
+        "DELETE FROM moves WHERE match_id = 5",
+        "UPDATE matches SET moves = 0 WHERE id = 5",
+        "UPDATE matches SET replay_of = NULL WHERE id = 7",
+    ],
+    "a start from a grandparent": [
+        "INSERT INTO versions SELECT 99, agent_id, 99, fingerprint, 1, created_at FROM versions WHERE id = 4",
+        "UPDATE versions SET parent_id = 99 WHERE id = 4",
+    ],
+}
+"""What looks odd and is not damage."""
 
 
 @pytest.mark.parametrize("what", DAMAGE)
@@ -183,6 +268,28 @@ def test_damage_is_found(league, hurt, what):
     statements, expected = DAMAGE[what]
     hurt(*statements)
     assert codes(league.db) == sorted(expected)
+
+
+@pytest.mark.parametrize("what", WELL)
+def test_what_is_no_damage_is_not_reported(league, hurt, what):
+    hurt(*WELL[what])
+    assert codes(league.db) == []
+
+
+def test_a_match_tells_its_badly_timed_moves_once(league, hurt):
+    hurt("UPDATE moves SET charged_ms = 4000 WHERE match_id IN (3, 4)")
+    assert [finding.code for finding in findings(league.db)] == ["timing", "timing"]
+    assert all("(3 such moves" in finding.message for finding in findings(league.db))
+
+
+@pytest.mark.parametrize("state", ["starting", "running"])
+def test_a_match_in_play_has_a_start_and_no_end(league, hurt, state):
+    hurt(f"UPDATE matches SET state = '{state}', finished_at = created_at WHERE id = 6")
+    assert codes(league.db, server_running=True) == ["times"]
+    hurt("UPDATE matches SET finished_at = NULL WHERE id = 6")
+    assert codes(league.db, server_running=True) == ["times"]
+    hurt("UPDATE matches SET started_at = created_at WHERE id = 6")
+    assert codes(league.db, server_running=True) == []
 
 
 def test_every_code_has_its_damage():

@@ -81,7 +81,7 @@ async def test_hundreds_of_random_results_add_up(league):
                 causes = ["infrastructure"] * 2
                 await league.db.write(
                     lambda conn, n=number, a=attempt, c=causes: matches.void(
-                        conn, n, a, c, "", now, replay=False
+                        conn, n, a, c, "broken", now, replay=False
                     )
                 )
                 continue
@@ -171,7 +171,8 @@ class Ladder(RuleBasedStateMachine):
     def void(self, values, replay):
         number, state, attempt, moves = self.pick(values)
         allowed = state in ("starting", "running")
-        new = self.expect(allowed, self.league.void, number, attempt, replay=replay)
+        # What was broken off in play is always played again.
+        new = self.expect(allowed, self.league.void, number, attempt, replay=replay or moves > 0)
         if allowed:
             self.known[number] = ("void", attempt, moves)
         if new is not None:

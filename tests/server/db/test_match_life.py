@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.exc import StatementError
 
 from server.core.outcome import Cause, Outcome
-from server.db import matches, reads
+from server.db import agents, matches, reads
 from server.db.doctor import check
 from server.db.matches import SeatResult, Stale
 
@@ -202,7 +202,7 @@ def test_a_void_match_counts_for_nobody_and_keeps_its_moves(league, ada, bob):
     number, other = league.queue(ada, bob)
     attempt = league.run(number)
     league.move(number, attempt, 0)
-    assert league.void(number, attempt, replay=False) is None
+    again = league.void(number, attempt, replay=True)
     over = match(league, number)
     assert (over.state, over.moves, over.detail) == ("void", 1, "broken")
     assert over.finished_at is not None
@@ -211,7 +211,7 @@ def test_a_void_match_counts_for_nobody_and_keeps_its_moves(league, ada, bob):
     ] * 2
     assert league.rows("SELECT * FROM results") == []
     assert set(league.rows("SELECT elo, games, wins, draws, losses FROM ratings")) == {(1500, 0, 0, 0, 0)}
-    assert [row.id for row in league.do(matches.queued)] == [other]
+    assert [row.id for row in league.do(matches.queued)] == [other, again]
     assert_sound(league)
 
 
@@ -268,3 +268,16 @@ def test_matches_are_counted_by_pair_and_by_state(league, ada, bob):
     assert league.do(matches.counts, league.ladder) == {"finished": 6, "void": 1, "queued": 2}
     assert league.do(matches.together, league.ladders["tic_tac_toe"]) == {}
     assert league.do(matches.counts, league.ladders["tic_tac_toe"]) == {}
+
+
+def test_what_waits_for_an_older_version_is_given_up_when_a_newer_one_comes(league):
+    old, rival = league.agent("ada", "f1"), league.agent("bob", "f1")
+    first, second = league.queue(old, rival)
+    league.run(first)
+    agent_id = league.rows(f"SELECT agent_id FROM versions WHERE id = {old}")[0][0]
+    new = league.do(agents.ensure_version, agent_id, "f2", league.now()).id
+    league.do(agents.join_ladder, league.ladder, new, league.now())
+    other_first, other_second = league.queue(new, rival)
+    league.do(matches.drop_outdated, agent_id, new, league.now())
+    states = dict(league.rows("SELECT id, state FROM matches"))
+    assert states == {first: "running", second: "void", other_first: "queued", other_second: "queued"}

@@ -240,3 +240,23 @@ def test_pages_of_agents_by_name_while_agents_register(league):
     second = [row.name for row in flat(pages(page, lambda: league.agent(next(newcomers)), limit=3))]
     assert [name for name in second if name in names] == first
     assert len(second) == len(set(second))
+
+
+def test_losses_are_counted_by_cause_over_all_versions(league):
+    ada, bob = league.agent("ada"), league.agent("bob")
+    league.play(ada, bob, "loss", "draw")
+    for match in league.queue(ada, bob):
+        league.finish(match, league.run(match), "loss", "timeout")
+    for match in league.queue(ada, bob):
+        league.finish(match, league.run(match), "loss", "timeout")
+    assert list(league.db.read_now(reads.losses, "ADA").items()) == [("timeout", 2), ("normal", 1)]
+    assert league.db.read_now(reads.losses, "bob") == {"timeout": 2}
+    assert league.db.read_now(reads.losses, "nobody") == {}
+
+
+def test_a_void_match_knows_its_replay(league):
+    first, second = league.queue(league.agent("ada"), league.agent("bob"))
+    again = league.void(first, league.begin(first), replay=True)
+    assert league.db.read_now(reads.replay_of_match, first) == again
+    assert league.db.read_now(reads.replay_of_match, second) is None
+    assert league.db.read_now(reads.replay_of_match, 2**40) is None

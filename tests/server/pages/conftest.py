@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, async_playwright
 from prometheus_client import CollectorRegistry
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from agents.protocol import MatchView
 from server import http, pages
@@ -39,7 +40,7 @@ class Stage:
         self.settings = Settings()
         self.broadcast = Broadcast(first_version=1000)
         self.ladders = {ladder.name: ladder for ladder in db.write_now(ladders.sync, self.settings.ladders)}
-        self.watching = WatchGateway(self.broadcast, set(self.ladders), self._no_past)
+        self.watching = WatchGateway(self.broadcast, set(self.ladders), self._no_past, time.monotonic)
         self._server: TestServer | None = None
         self._versions: dict[str, int] = {}
         self._attempts: dict[int, int] = {}
@@ -98,20 +99,45 @@ class Stage:
 
         self._versions[name] = await self.db.write(job)
 
-    async def begin(self, ladder: str, *names: str) -> int:
-        """Start a match and show it."""
+    async def new_version(self, name: str, *ladder_names: str) -> None:
+        """Let an agent come with changed code."""
+
+        def job(conn):
+            version = select(schema.versions.c.agent_id).where(schema.versions.c.id == self._versions[name])
+            made = agents.ensure_version(conn, conn.execute(version).scalar_one(), "e" * 64, self.now())
+            for ladder in ladder_names:
+                agents.join_ladder(conn, self.ladders[ladder].id, made.id, self.now())
+            return made.id
+
+        self._versions[name] = await self.db.write(job)
+
+    async def queue(self, ladder: str, *names: str) -> int:
+        """Let a match wait for its turn. Nobody is told of it."""
         control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, "bank_ms": 0, "increment_ms": 0}
 
         def job(conn):
             pair = tuple(self._versions[name] for name in names)
             first, second = matches.queue_pair(conn, self.ladders[ladder].id, pair, control, self.now())
             matches.drop_queued(conn, second, "not wanted here", self.now())
-            attempt = matches.begin(conn, first, "stage", self.now())
-            matches.set_running(conn, first, attempt, self.now())
-            return first, attempt
+            return first
 
-        match_id, self._attempts[match_id] = await self.db.write(job)
+        return await self.db.write(job)
+
+    async def start(self, match_id: int) -> None:
+        """Start a match that waits and show it."""
+
+        def job(conn):
+            attempt = matches.begin(conn, match_id, "stage", self.now())
+            matches.set_running(conn, match_id, attempt, self.now())
+            return attempt
+
+        self._attempts[match_id] = await self.db.write(job)
         await self.show(match_id)
+
+    async def begin(self, ladder: str, *names: str) -> int:
+        """Start a match and show it."""
+        match_id = await self.queue(ladder, *names)
+        await self.start(match_id)
         return match_id
 
     async def play(self, match_id: int, *actions: str, show: bool = True) -> None:
@@ -137,14 +163,20 @@ class Stage:
         )
         await self.show(match_id)
 
-    async def void(self, match_id: int, detail: str) -> None:
-        causes = ["infrastructure", "infrastructure"]
-        await self.db.write(
-            lambda conn: matches.void(
-                conn, match_id, self._attempts[match_id], causes, detail, self.now(), replay=False
-            )
+    async def void(
+        self,
+        match_id: int,
+        detail: str,
+        causes: Sequence[str] = ("infrastructure", "infrastructure"),
+        *,
+        replay: bool = False,
+    ) -> int | None:
+        attempt = self._attempts[match_id]
+        again = await self.db.write(
+            lambda conn: matches.void(conn, match_id, attempt, causes, detail, self.now(), replay=replay)
         )
         await self.show(match_id)
+        return again
 
     async def view(self, match_id: int) -> MatchView:
         return (await self.db.read(replay, match_id, True)).view

@@ -205,6 +205,132 @@ async def test_void_match_counts_for_nobody(stage, reader):
     assert reader.faults == []
 
 
+async def test_void_match_leads_to_its_replay(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".stand")).to_have_text("ada to move")
+    again = await stage.void(match, "the server was restarted; counts for nobody", replay=True)
+    for _ in ("seen live", "read again"):
+        await expect(reader.page.locator(".stand")).to_have_text("Void · counts for nobody")
+        await expect(reader.page.locator('[data-part="detail"]')).to_have_text("the server was restarted")
+        link = reader.page.locator('[data-part="replay"] a')
+        await expect(link).to_have_text(f"match {again}")
+        assert (await link.get_attribute("href")) == f"/matches/{again}"
+        await reader.page.reload()
+    await link.click()
+    await expect(reader.page.locator(".stand")).to_have_text("It starts when both agents have a hand free.")
+    await expect(reader.page.get_by_text("which was void")).to_be_visible()
+    assert reader.faults == []
+
+
+async def test_void_match_says_who_did_not_come(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await stage.void(match, "not ready within 10000 ms", ["normal", "no_show"])
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    detail = reader.page.locator('[data-part="detail"]')
+    await expect(detail).to_have_text("no show of bob, not ready within 10000 ms")
+    await expect(reader.page.locator('[data-part="replay"]')).to_be_hidden()
+
+
+async def test_queued_match_begins_by_itself(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.queue("connect_four", "ada", "bob")
+    page = reader.page
+    await page.goto(stage.url(f"/matches/{match}"))
+    await expect(page.locator('[data-part="status"]')).to_have_text("queued")
+    await expect(page.locator(".stand")).to_have_text("It starts when both agents have a hand free.")
+    await expect(page.locator(".hole")).to_have_count(42)
+    await expect(page.locator(".match .clock").first).to_be_hidden()
+    await stage.start(match)
+    await expect(page.locator(".stand")).to_have_text("ada to move", timeout=10_000)
+    await stage.play(match, "4")
+    await expect(page.locator(".match .body")).to_have_count(1)
+    assert reader.faults == []
+
+
+async def test_normal_end_needs_no_further_words(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("tic_tac_toe", "ada", "bob")
+    await stage.play(match, "0", "3", "1", "4", "2")
+    await stage.finish(match, ["win", "loss"], ["normal", "normal"], "")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".stand")).to_have_text("ada won · normal end")
+    await expect(reader.page.locator('[data-part="detail"]')).to_be_hidden()
+
+
+async def test_empty_cells_of_a_large_board_are_named(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("tic_tac_toe", "ada", "bob")
+    await stage.play(match, "4")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".board-label")).to_have_text(list("01235678"))
+    await reader.page.keyboard.press("Home")
+    await expect(reader.page.locator(".board-label")).to_have_text(list("012345678"))
+    await reader.page.goto(stage.url())
+    await expect(card(reader.page, match).locator(".body")).to_have_count(1)
+    await expect(reader.page.locator(".board-label")).to_have_count(0)
+
+
+async def test_command_is_copied(stage, reader):
+    page = reader.page
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.goto(stage.url())
+    copy = page.locator("#connect").get_by_role("button", name="Copy")
+    await copy.click()
+    await expect(page.locator("#connect button")).to_have_text("Copied")
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    command = ".venv/bin/plyground connect examples/my_agent.py --ladder connect_four --name my-bot"
+    assert copied == f"{command} --server {stage.url('').rstrip('/')}"
+    await expect(page.locator("#connect button")).to_have_text("Copy")
+    assert reader.faults == []
+
+
+async def test_every_ladder_is_reached_from_every_page_on_a_phone(stage, reader):
+    await stage.agent("ada")
+    await reader.page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/", "/agents/ada", "/nowhere"):
+        await reader.page.goto(stage.url(path))
+        await reader.page.get_by_role("navigation").get_by_role("link", name="Tic-tac-toe").click()
+        await expect(reader.page.locator("h1")).to_have_text("Tic-tac-toe")
+
+
+async def test_names_are_readable_on_a_phone(stage, reader):
+    await stage.agent("student-bot-24")
+    await stage.agent("alpha-beta-12")
+    match = await stage.begin("connect_four_5x6", "student-bot-24", "alpha-beta-12")
+    await stage.play(match, "4")
+    await reader.page.set_viewport_size({"width": 390, "height": 844})
+    for path, names in (
+        ("/ladders/connect_four_5x6", ".table td.agent"),
+        (f"/matches/{match}", ".seat .name"),
+        ("/agents/student-bot-24", "h1"),
+        ("/", ".tables td.agent"),
+        ("/", ".match-card h2"),
+    ):
+        await reader.page.goto(stage.url(path))
+        await expect(reader.page.locator(names).first).to_be_visible()
+        cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+        assert await reader.page.locator(names).evaluate_all(cut) == [], path
+
+
+async def test_error_page_keeps_its_text_inside_its_card(stage, reader):
+    await reader.page.goto(stage.url("/agents/nobody"))
+    room = await reader.page.locator(".card").evaluate(
+        """(card) => {
+            const [outer, inner] = [card, card.querySelector("h1")].map((one) => one.getBoundingClientRect());
+            return Math.min(inner.top - outer.top, inner.left - outer.left);
+        }"""
+    )
+    assert room >= 12
+
+
 async def test_more_matches_than_places(stage, reader):
     await stage.agent("ada")
     await stage.agent("bob")

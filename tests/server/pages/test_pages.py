@@ -1,11 +1,17 @@
 """The pages as a browser fetches them: headers, sizes, faults."""
 
 import re
+import shlex
+from html import unescape
 
 import pytest
 from aiohttp import ClientSession
 
+from agents.address import check_token_is_safe
+from games.errors import InputError
+from server.cli.connect import command as connect
 from server.pages import assets, words
+from server.pages.here import Here
 from server.pages.scale import scale_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -59,20 +65,118 @@ async def test_static_file_is_kept_by_the_browser(stage):
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("path", "sentence", "code"),
     [
-        "/matches/7",
-        "/matches/x",
-        "/matches/99999999999999999999",
-        "/ladders/go",
-        "/agents/nobody",
-        "/nowhere",
+        ("/matches/7", "There is no match 7 here.", "unknown_match"),
+        ("/matches/x", "There is no match x here.", "unknown_match"),
+        ("/matches/99999999999999999999", "There is no match 99999999999999999999 here.", "unknown_match"),
+        ("/ladders/go", "There is no ladder called go here.", "unknown_ladder"),
+        ("/agents/nobody", "There is no agent called nobody here.", "unknown_agent"),
+        ("/agents/%3Cb%3E", "There is no agent called &lt;b&gt; here.", "unknown_agent"),
+        ("/agents/" + 100 * "w", f"There is no agent called {60 * 'w'}… here.", "unknown_agent"),
+        ("/nowhere", "There is nothing at this address.", "not_found"),
     ],
 )
-async def test_unknown_thing_is_a_page_for_people(stage, path):
+async def test_unknown_thing_is_a_page_for_people(stage, path, sentence, code):
     answer, html = await fetch(stage, path, Accept="text/html")
     assert (answer.status, answer.content_type) == (404, "text/html")
-    assert "expected" in html
+    assert sentence in re.sub("</?bdi>", "", html)
+    assert f"<code>{code}</code>" in html
+    assert "expected" not in html
+    assert 'href="/ladders/tic_tac_toe"' in html
+
+
+def commands(html):
+    """What the copy buttons of a page copy."""
+    found = re.findall(r'<code class="code">(.+?)</code>\s*<button[^>]+data-copy>', html)
+    return [unescape(re.sub("<[^>]+>", "", code)) for code in found]
+
+
+@pytest.mark.parametrize(
+    ("headers", "option"),
+    [
+        ({"Host": "127.0.0.1:8080"}, ""),
+        ({"Host": "localhost:8080"}, " --server http://localhost:8080"),
+        ({"Host": "127.0.0.1:9000"}, " --server http://127.0.0.1:9000"),
+        ({"Host": "[::1]:8080"}, " --server 'http://[::1]:8080'"),
+        ({"Host": "ai.example.org", "X-Forwarded-Proto": "https"}, " --server https://ai.example.org"),
+        ({"Host": "ai.example.org", "X-Forwarded-Proto": "gopher"}, " --server http://ai.example.org"),
+        ({"Host": "<b>$(reboot)"}, ""),
+    ],
+)
+async def test_command_to_connect_works_as_copied(stage, headers, option):
+    expected = ".venv/bin/plyground connect examples/my_agent.py --ladder connect_four --name my-bot"
+    _, html = await fetch(stage, "/", **headers)
+    first = commands(html)[0]
+    assert first == expected + option
+    program, name, *words = shlex.split(first)
+    assert (program, name) == (".venv/bin/plyground", "connect")
+    assert connect.make_context(name, words).params["name"] == "my-bot"
+    _, empty = await fetch(stage, "/fragments/standings?ladder=tic_tac_toe", **headers)
+    assert commands(empty) == [(expected + option).replace("connect_four", "tic_tac_toe")]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://127.0.0.1:8080",
+        "http://127.1.2.3",
+        "http://localhost:8080",
+        "http://a.localhost",
+        "http://[::1]:8080",
+        "http://192.168.1.5:8080",
+        "http://ai.example.org",
+        "https://ai.example.org",
+        "http://localhost.example.org",
+    ],
+)
+async def test_page_knows_where_clients_send_no_token(origin):
+    try:
+        check_token_is_safe(origin)
+        refused = False
+    except InputError:
+        refused = True
+    assert Here(origin).in_clear == refused
+
+
+async def test_page_in_clear_says_that_clients_need_https(stage):
+    _, html = await fetch(stage, "/", Host="192.168.1.5:8080")
+    assert "it needs an <code>https://</code> address" in html
+    _, html = await fetch(stage, "/", Host="192.168.1.5:8080", **{"X-Forwarded-Proto": "https"})
+    assert "it needs an <code>https://</code> address" not in html
+
+
+def rows(html):
+    """The rows of an agent's table: their words."""
+    cells = re.findall(r"<tr[^>]*>\s*<td class=\"left\">(.*?)</tr>", html, flags=re.DOTALL)
+    return [" ".join(re.sub("<[^>]+>", " ", cell).split()) for cell in cells]
+
+
+async def test_agent_page_shows_every_version_and_why_it_lost(stage):
+    await played(stage)
+    for cause in ("timeout", "timeout", "crash"):
+        lost = await stage.begin("tic_tac_toe", "ada", "bob")
+        await stage.finish(lost, ["loss", "win"], [cause, "normal"])
+    await stage.new_version("ada", "tic_tac_toe")
+    won = await stage.begin("tic_tac_toe", "ada", "bob")
+    await stage.finish(won, ["win", "loss"], ["normal", "normal"])
+    _, html = await fetch(stage, "/agents/ada")
+    connect_four, five_by_six, new, old = rows(html)
+    assert connect_four.startswith("Connect four v1, 1 of 2 1500 ? 0 0 won, 0 drawn, 0 lost")
+    assert five_by_six.startswith("Connect four 5×6 v1")
+    assert re.match(r"Tic-tac-toe v2, [12] of 2 \d+ \? 1 1 won, 0 drawn, 0 lost", new)
+    assert re.match(r"v1 \d+ \? 4 1 won, 0 drawn, 3 lost", old)
+    causes = re.findall(r'<th scope="row">(.+?)</th><td class="number">(\d+)</td>', html)
+    assert causes == [("timeout", "2"), ("crash", "1")]
+    assert 'href="/api/v1/matches?agent=ada"' in html
+
+
+async def test_queued_match_has_a_page(stage):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.queue("connect_four", "ada", "bob")
+    _, html = await fetch(stage, f"/matches/{match}")
+    assert 'data-part="status">queued<' in html
 
 
 @pytest.mark.parametrize(

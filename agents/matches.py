@@ -1,0 +1,120 @@
+"""The matches of a client: whose turn a message is for, and what came of each.
+
+The receiving thread calls everything here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from agents.clock import now_ms
+from agents.fault import FaultReport
+from agents.observer import Observer
+from agents.protocol import Ack, MatchEnd, MatchStart, Reject, YourMove
+from agents.seat import Seat, Surroundings
+
+MAX_EARLY = 64
+"""Requests kept for matches not announced yet: as many as a connection may play at once."""
+
+
+@dataclass
+class Played:
+    """What a client has done: matches that ended, how many of the last were lost on time, and faults."""
+
+    matches: int = 0
+    late: int = 0
+    faults: list[FaultReport] = field(default_factory=list)
+
+
+class Matches:
+    """The matches of one client. `fault` is called for code that does not come back after its match."""
+
+    def __init__(
+        self, around: Surroundings, observer: Observer, fault: Callable[[FaultReport], None]
+    ) -> None:
+        self.seats: dict[int, Seat] = {}
+        self.played = Played()
+        self._around = around
+        self._observer = observer
+        self._fault = fault
+        self._early: dict[int, tuple[YourMove, float]] = {}
+        self._overdue: dict[Seat, tuple[float, bool]] = {}
+
+    def start(self, start: MatchStart, *, new: bool) -> None:
+        """Begin a match, if `new` ones are wanted, or go on with one after a reconnection."""
+        known = self.seats.get(start.match)
+        if known is not None and known.resume(start):
+            return
+        if known is not None:
+            self._lose(start.match)
+        if not new:
+            return
+        self.seats[start.match] = seat = Seat(start, self._around)
+        self._observer.match_start(start)
+        seat.begin()
+        early = self._early.pop(start.match, None)
+        if early is not None:
+            seat.ask(*early)
+
+    def take(self, message: YourMove | Ack | Reject) -> None:
+        """Hand a message to its match. A request may come before the match is announced again."""
+        seat = self.seats.get(message.match)
+        match message:
+            case YourMove() if seat is not None:
+                seat.ask(message, now_ms())
+            case YourMove() if len(self._early) < MAX_EARLY:
+                self._early[message.match] = (message, now_ms())
+            case Ack(ply=ply) if seat is not None:
+                seat.ack(ply)
+            case Reject(ply=ply, code=code) if seat is not None:
+                seat.reject(ply, code)
+
+    def end(self, end: MatchEnd) -> None:
+        """Close a match, and report it if it was lost on time."""
+        self._early.pop(end.match, None)
+        seat = self.seats.pop(end.match, None)
+        if seat is None:
+            return
+        self._observer.match_end(seat.start, end)
+        late = end.cause[seat.start.seat] == "timeout"
+        self.played.matches += 1
+        self.played.late = self.played.late + 1 if late else 0
+        self._close(seat, end, late=late)
+
+    def connected(self, running: Sequence[int]) -> None:
+        """Drop the matches that ended while the connection was away."""
+        self._early.clear()
+        for match in set(self.seats) - set(running):
+            self._lose(match)
+
+    def tick(self) -> None:
+        """Look after what is overdue: answers without acknowledgement, and code that does not come back."""
+        for seat in self.seats.values():
+            seat.tick()
+        for seat, (until_ms, late) in list(self._overdue.items()):
+            if not seat.stuck:
+                del self._overdue[seat]
+                if late:
+                    self._observer.timed_out(seat.late_report())
+            elif now_ms() > until_ms:
+                del self._overdue[seat]
+                self._fault(seat.late_report())
+
+    def give_up_waiting(self) -> None:
+        """Report what is left to report, for the run is over."""
+        for seat, (_, late) in self._overdue.items():
+            if late:
+                self._observer.timed_out(seat.late_report())
+        self._overdue.clear()
+
+    def _lose(self, match: int) -> None:
+        seat = self.seats.pop(match)
+        self._observer.match_lost(seat.start)
+        self._close(seat, None, late=False)
+
+    def _close(self, seat: Seat, end: MatchEnd | None, *, late: bool) -> None:
+        """End a match. Its report waits for the agent's code, to say how long it took, but not for ever."""
+        seat.end(end)
+        if seat.stuck:
+            self._overdue[seat] = (now_ms() + seat.start.time_control.move_ms, late)
+        elif late:
+            self._observer.timed_out(seat.late_report())

@@ -1,0 +1,145 @@
+"""What must be true of recorded moves: the rules of the game allow them, and they lead to the recorded end.
+
+The server writes down the move that ends a game together with the result, in one transaction.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select
+
+import games
+from games.errors import InputError
+from games.game import Game
+from games.position import Position
+from server.core.outcome import Cause, Outcome, by_utilities
+from server.db.doctor import Finding, Findings
+from server.db.schema import matches, moves, seats
+
+NEWEST = 2_000
+"""Matches that are played again unless all are asked for."""
+
+CHUNK = 500
+"""Matches in memory at once."""
+
+_PLAYED_OUT = frozenset({Cause.NORMAL, Cause.RULE_DRAW})
+_FAULTS_OF_THE_MOVER = frozenset({Cause.TIMEOUT, Cause.ILLEGAL_ACTION, Cause.DISCONNECT})
+_FAULTS = _FAULTS_OF_THE_MOVER | {Cause.CRASH, Cause.RESIGNATION}
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A match as the database has it: the rows of its seats and moves in their order."""
+
+    match: Row[Any]
+    seats: list[Row[Any]]
+    moves: list[Row[Any]]
+
+    @property
+    def whole(self) -> bool:
+        """Whether no move is missing; `doctor.check` tells those that are."""
+        return [move.ply for move in self.moves] == list(range(self.match.moves))
+
+
+def replay(conn: Connection, newest: int | None = NEWEST) -> list[Finding]:
+    """Play the newest matches that began once more, all of them if None; return what the rules contradict."""
+    loaded: dict[str, Game | None] = {}
+    found: list[Finding] = []
+    for record in _records(conn, newest):
+        variant = record.match.game
+        if variant not in loaded:
+            try:
+                loaded[variant] = games.load(variant)
+            except InputError as error:
+                loaded[variant] = None  # told once, not for each of its matches
+                found.append(Finding("game", f"match {record.match.id} cannot be replayed: {error}"))
+        game = loaded[variant]
+        if game is not None and record.whole:
+            found.extend(_contradictions(game, record))
+    return found
+
+
+def _records(conn: Connection, newest: int | None) -> Iterator[_Record]:
+    """Read matches in the order of their ids, some at a time."""
+    query: Select[Any] = select(matches.c.id, matches.c.game, matches.c.state, matches.c.moves)
+    query = query.where(matches.c.state.in_(("running", "finished", "void")))
+    last = 0
+    if newest is not None:
+        ids = query.with_only_columns(matches.c.id).order_by(matches.c.id.desc()).limit(newest)
+        last = min(conn.execute(ids).scalars(), default=1) - 1
+    while chunk := conn.execute(query.where(matches.c.id > last).order_by(matches.c.id).limit(CHUNK)).all():
+        first, last = chunk[0].id, chunk[-1].id
+        sitting = _by_match(
+            conn,
+            select(seats.c.match_id, seats.c.seat, seats.c.outcome, seats.c.cause)
+            .where(seats.c.match_id.between(first, last))
+            .order_by(seats.c.match_id, seats.c.seat),
+        )
+        played = _by_match(
+            conn,
+            select(moves.c.match_id, moves.c.ply, moves.c.seat, moves.c.action)
+            .where(moves.c.match_id.between(first, last))
+            .order_by(moves.c.match_id, moves.c.ply),
+        )
+        for match in chunk:
+            yield _Record(match, sitting[match.id], played[match.id])
+
+
+def _by_match(conn: Connection, query: Select[Any]) -> dict[int, list[Row[Any]]]:
+    found: dict[int, list[Row[Any]]] = defaultdict(list)
+    for row in conn.execute(query):
+        found[row.match_id].append(row)
+    return found
+
+
+def _contradictions(game: Game, record: _Record) -> Findings:
+    """Play a match again. Its first bad move is told; what comes after it means nothing."""
+    position = Position.start(game)
+    for move in record.moves:
+        where = f"match {record.match.id}, ply {move.ply}"
+        if position.is_terminal():
+            yield Finding("after_end", f"{where}: {move.action!r} was recorded, and the game was over")
+            return
+        if move.seat != position.to_move():
+            yield Finding(
+                "mover", f"{where} is of seat {move.seat}, and seat {position.to_move()} was to move"
+            )
+            return
+        try:
+            position = position.play(move.action)
+        except InputError as error:
+            yield Finding("illegal", f"{where}: {error}")
+            return
+    if record.match.state == "finished":
+        yield from _contradicted_end(record, position)
+    elif position.is_terminal():
+        yield Finding("over", f"match {record.match.id} is {record.match.state}, and its game is over")
+
+
+def _contradicted_end(record: _Record, position: Position) -> Findings:
+    """Check a result against the final position.
+
+    The move that ends a game is recorded with its result, so nobody can forfeit a game that is over.
+    """
+    where = f"match {record.match.id}"
+    causes = [seat.cause for seat in record.seats]
+    outcomes = [seat.outcome for seat in record.seats]
+    if position.is_terminal():
+        given = [outcome.value for outcome in by_utilities(position.utilities()).outcomes]
+        if not _PLAYED_OUT.issuperset(causes):
+            yield Finding("over", f"{where} was played to its end, with causes {causes}")
+        elif outcomes != given:
+            yield Finding("utilities", f"{where} has outcomes {outcomes}, its final position gives {given}")
+        return
+    if set(causes) == {Cause.NORMAL}:
+        yield Finding("unended", f"{where} has causes {causes}, and its game is not over")
+    for seat in record.seats:
+        if seat.cause in _FAULTS and seat.outcome != Outcome.LOSS:
+            yield Finding("forfeit", f"{where}, seat {seat.seat} has {seat.outcome!r} by {seat.cause}")
+        elif seat.cause in _FAULTS_OF_THE_MOVER and seat.seat != position.to_move():
+            yield Finding(
+                "forfeit",
+                f"{where}, seat {seat.seat} lost by {seat.cause}, and seat {position.to_move()} was to move",
+            )

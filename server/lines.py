@@ -1,0 +1,54 @@
+"""The lines from a match to its agents: what is said reaches whoever plays the seat now."""
+
+from collections.abc import Callable, Sequence
+
+from agents import protocol
+from server.presence import Connection, Presence
+
+
+class Lines:
+    """One line a seat. A connection hears nothing of a match that could puzzle it before `match_start`.
+
+    A connection can be replaced by another at any moment: the request that was on its way then goes to the
+    new one, after the new one has been told of the match.
+    """
+
+    def __init__(self, presence: Presence, versions: Sequence[int]) -> None:
+        self._presence = presence
+        self._versions = list(versions)
+        self._told: list[Connection | None] = [None] * len(self._versions)
+        self._held: dict[int, Callable[[], None]] = {}
+
+    def say(self, seat: int, message: protocol.ToAgent) -> None:
+        """Send if the agent is connected."""
+        connection = self._presence.get(self._versions[seat])
+        if connection is not None:
+            connection.post(message)
+
+    def announce(self, seat: int, start: protocol.MatchStart) -> None:
+        """Tell of the match, then ask what waited for this."""
+        self._told[seat] = self._presence.get(self._versions[seat])
+        self.say(seat, start)
+        held = self._held.pop(seat, None)
+        if held is not None:
+            held()
+
+    def ask(
+        self, seat: int, request: Callable[[], protocol.YourMove], handed_over: Callable[[], None]
+    ) -> None:
+        """Hand a request over; `handed_over` is called once, when a socket has it or nobody is there."""
+        connection = self._presence.get(self._versions[seat])
+        if connection is None:
+            handed_over()
+            return
+        if connection is not self._told[seat]:
+            self._held[seat] = lambda: self.ask(seat, request, handed_over)
+            return
+
+        def written() -> None:
+            if self._presence.get(self._versions[seat]) in {connection, None}:
+                handed_over()
+            else:
+                self.ask(seat, request, handed_over)
+
+        connection.post(request(), written)

@@ -1,0 +1,186 @@
+"""The doctor plays recorded matches again and finds what the rules of their game contradict."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from server.db import doctor, doctor_replay, matches
+
+TOP_ROW = ("0", "3", "1", "4", "2")  # seat 0 wins
+FULL_BOARD = ("0", "1", "2", "4", "3", "5", "7", "6", "8")
+WON, LOST = ("win", 1.0), ("loss", 0.0)
+
+
+@pytest.fixture
+def played(league_type, db):
+    """A league with matches as a server leaves them, by id from 1: won, drawn, timed out, running, void."""
+    league = league_type(db, ("tic_tac_toe", "connect_four"))
+    pairs = [league.queue(league.agent(f"a{n}"), league.agent(f"b{n}")) for n in range(3)]
+    numbers = [number for pair in pairs for number in pair]
+    attempts = {number: league.run(number) for number in numbers[:5]}
+
+    def play(number, moves, *ends):
+        for ply, action in enumerate(moves):
+            league.move(number, attempts[number], ply, action)
+        seats = [matches.SeatResult(outcome, cause, score) for (outcome, score), cause in ends]
+        if seats:
+            league.do(matches.finish, number, attempts[number], seats, None, league.now())
+
+    play(1, TOP_ROW, (WON, "normal"), (LOST, "normal"))
+    play(2, FULL_BOARD, (("draw", 0.5), "normal"), (("draw", 0.5), "normal"))
+    play(3, TOP_ROW[:3], (WON, "normal"), (LOST, "timeout"))
+    play(4, TOP_ROW[:4])
+    play(5, TOP_ROW[:4])
+    league.void(5, attempts[5], replay=True)
+    assert db.read_now(doctor.check, server_running=True) == []
+    assert codes(db) == []
+    return league
+
+
+def codes(db, newest=None) -> list[str]:
+    found = db.read_now(doctor_replay.replay, newest)
+    assert all(finding.message and "\n" not in finding.message for finding in found)
+    return [finding.code for finding in found]
+
+
+def hurt(db, *statements):
+    engine = create_engine(db.url)
+    with engine.begin() as conn:
+        for statement in statements:
+            assert conn.execute(text(statement)).rowcount != 0, f"no row: {statement}"
+    engine.dispose()
+
+
+COPIED = "elapsed_ms, charged_ms, received_at, info FROM moves WHERE match_id = 1 AND ply"
+SWAP = "UPDATE seats SET outcome = CASE outcome WHEN 'win' THEN 'loss' ELSE 'win' END WHERE match_id = {}"
+SIXTH = f"INSERT INTO moves SELECT match_id, 5, 1, '5', {COPIED} = 3"
+
+DAMAGE = {
+    "an action that is no action": (
+        ["UPDATE moves SET action = 'e4' WHERE match_id = 1 AND ply = 1"],
+        ["illegal"],
+    ),
+    "an action that was played before": (
+        ["UPDATE moves SET action = '0' WHERE match_id = 2 AND ply = 8"],
+        ["illegal"],
+    ),
+    "an illegal action of a running match": (
+        ["UPDATE moves SET action = '0' WHERE match_id = 4 AND ply = 3"],
+        ["illegal"],
+    ),
+    "an illegal action of a void match": (
+        ["UPDATE moves SET action = '0' WHERE match_id = 5 AND ply = 3"],
+        ["illegal"],
+    ),
+    "a move of the other seat": (
+        ["UPDATE moves SET seat = 1 WHERE match_id = 1 AND ply = 2"],
+        ["mover"],
+    ),
+    "seats changed": (["UPDATE moves SET seat = 1 - seat WHERE match_id = 3"], ["mover"]),
+    "a move after the end": ([SIXTH, "UPDATE matches SET moves = 6 WHERE id = 1"], ["after_end"]),
+    "the loser has won": ([SWAP.format(1)], ["utilities"]),
+    "a draw was won": (
+        ["UPDATE seats SET outcome = CASE seat WHEN 0 THEN 'win' ELSE 'loss' END WHERE match_id = 2"],
+        ["utilities"],
+    ),
+    "a win was a draw": (["UPDATE seats SET outcome = 'draw' WHERE match_id = 1"], ["utilities"]),
+    "another action, so that the game is not over": (
+        ["UPDATE moves SET action = '8' WHERE match_id = 1 AND ply = 4"],
+        ["unended"],
+    ),
+    "the last move is lost, and its count": (
+        ["DELETE FROM moves WHERE match_id = 1 AND ply = 4", "UPDATE matches SET moves = 4 WHERE id = 1"],
+        ["unended"],
+    ),
+    "a game without a fault that is not over": (
+        ["UPDATE seats SET cause = 'normal' WHERE match_id = 3"],
+        ["unended"],
+    ),
+    "a forfeit when the game was over": (
+        ["UPDATE seats SET cause = 'timeout' WHERE match_id = 1 AND seat = 1"],
+        ["over"],
+    ),
+    "a running match whose game is over": (
+        [
+            f"INSERT INTO moves SELECT 4, ply, seat, action, {COPIED} = 4",
+            "UPDATE matches SET moves = 5 WHERE id = 4",
+        ],
+        ["over"],
+    ),
+    "a void match whose game was over": (
+        [
+            "UPDATE seats SET outcome = 'void', cause = 'infrastructure' WHERE match_id = 1",
+            "UPDATE matches SET state = 'void' WHERE id = 1",
+        ],
+        ["over"],
+    ),
+    "who was too slow has won": ([SWAP.format(3)], ["forfeit"]),
+    "too slow when the other was to move": (
+        [
+            "UPDATE seats SET cause = CASE seat WHEN 0 THEN 'timeout' ELSE 'normal' END WHERE match_id = 3",
+            SWAP.format(3),
+        ],
+        ["forfeit"],
+    ),
+    "a game that is gone": (["UPDATE matches SET game = 'halma' WHERE id IN (1, 3)"], ["game"]),
+    "options that do not exist": (["UPDATE matches SET game = 'tic_tac_toe(rows=9)' WHERE id = 1"], ["game"]),
+    "another game": (["UPDATE matches SET game = 'connect_four' WHERE id = 1"], ["illegal"]),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_found(played, what):
+    statements, expected = DAMAGE[what]
+    hurt(played.db, *statements)
+    assert codes(played.db) == expected
+
+
+def test_every_code_has_its_damage():
+    written = set(re.findall(r'Finding\(\s*"(\w+)"', Path(doctor_replay.__file__).read_text()))
+    assert written == {code for _, expected in DAMAGE.values() for code in expected}
+
+
+WELL = {
+    "resignation when the other was to move": [
+        "UPDATE seats SET cause = CASE seat WHEN 0 THEN 'resignation' ELSE 'normal' END WHERE match_id = 3",
+        SWAP.format(3),
+    ],
+    "agreement": ["UPDATE seats SET outcome = 'draw', cause = 'agreement' WHERE match_id = 3"],
+    "a draw by a rule": ["UPDATE seats SET cause = 'rule_draw' WHERE match_id = 2"],
+    # `doctor.check` tells these, and nothing could be said of their moves.
+    "a move is missing": ["DELETE FROM moves WHERE match_id = 1 AND ply = 1"],
+    "the last move is missing": ["DELETE FROM moves WHERE match_id = 1 AND ply = 4"],
+}
+
+
+@pytest.mark.parametrize("what", WELL)
+def test_what_the_rules_allow_is_not_reported(played, what):
+    hurt(played.db, *WELL[what])
+    assert codes(played.db) == []
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 500])
+def test_only_the_newest_are_replayed_unless_all_are_asked_for(played, monkeypatch, chunk):
+    monkeypatch.setattr(doctor_replay, "CHUNK", chunk)
+    hurt(
+        played.db,
+        "UPDATE moves SET action = 'e4' WHERE match_id IN (1, 4) AND ply = 0",
+        "UPDATE moves SET seat = 7 WHERE match_id = 3 AND ply = 0",
+    )
+    found = {newest: codes(played.db, newest) for newest in (None, 1, 2, 3, 4, 5, 99)}
+    assert found == {
+        None: ["illegal", "mover", "illegal"],
+        1: [],  # match 5; 6 and its replay were never begun
+        2: ["illegal"],
+        3: ["mover", "illegal"],
+        4: ["mover", "illegal"],
+        5: ["illegal", "mover", "illegal"],
+        99: ["illegal", "mover", "illegal"],
+    }
+
+
+def test_an_empty_database_has_nothing_to_replay(db):
+    assert codes(db) == []
+    assert codes(db, 5) == []
