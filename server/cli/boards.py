@@ -11,7 +11,7 @@ from games.errors import InputError
 from server.cli.terminal import clean_lines
 
 MARKS = "xo■▲"
-STYLES = ("bold red", "bold yellow", "bold cyan", "bold magenta")
+STYLES = ("bold bright_blue", "bold yellow", "bold green", "bold magenta")
 MAX_SIDE = 64
 
 
@@ -24,6 +24,7 @@ class _Wire(msgspec.Struct):
     last: list[tuple[int, int]] = []
     column_labels: list[str] = []
     row_labels: list[str] = []
+    targets: dict[str, tuple[int, int]] = {}
 
 
 def from_json(data: dict[str, Any]) -> Board:
@@ -46,6 +47,7 @@ def from_json(data: dict[str, Any]) -> Board:
         last=tuple(wire.last),
         column_labels=tuple(wire.column_labels),
         row_labels=tuple(wire.row_labels),
+        targets=wire.targets,
     )
 
 
