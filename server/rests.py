@@ -33,6 +33,11 @@ class Rests:
         rest.until = now + pause_s
         return pause_s
 
+    def left_alone(self, agent_id: int, now: float) -> bool:
+        """Whether the agent's pause is longer than the moment between two matches."""
+        rest = self._by_agent.get(agent_id)
+        return rest is not None and rest.until - now > self._rest_s
+
     def over(self, agent_id: int, now: float) -> bool:
         """Whether the agent may play."""
         rest = self._by_agent.get(agent_id)

@@ -210,7 +210,8 @@ class Scheduler:
 
     def _candidates(self, ladder: Ladder) -> list[Connection]:
         """Agents with a hand free that no queued match is about to take."""
-        here = {connection.version_id for connection in self._presence}
+        now = self._monotonic()
+        here = {c.version_id for c in self._presence if not self._rests.left_alone(c.agent_id, now)}
         startable = [q for q in self._queue if here.issuperset(q.versions)]
         return [
             c

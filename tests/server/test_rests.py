@@ -11,6 +11,7 @@ def test_an_agent_rests_between_matches_and_nobody_else_does():
     assert not rests.over(ADA, 100.9)
     assert rests.over(ADA, 101.0)
     assert rests.over(BOB, 100.0)
+    assert not rests.left_alone(ADA, 100.0)
 
 
 def test_no_shows_are_left_alone_longer_each_time():
@@ -19,6 +20,8 @@ def test_no_shows_are_left_alone_longer_each_time():
     assert pauses[:3] == [FIRST_S, 2 * FIRST_S, 4 * FIRST_S]
     assert pauses[-1] == LONGEST_S
     assert not rests.over(ADA, LONGEST_S - 0.1)
+    assert rests.left_alone(ADA, 0.0)
+    assert not rests.left_alone(BOB, 0.0)
     assert rests.over(ADA, LONGEST_S)
 
 
