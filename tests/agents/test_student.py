@@ -1,6 +1,7 @@
 """Loading a person's file: what works, and one sentence with file and line for what does not."""
 
 import hashlib
+import random
 import re
 import runpy
 from pathlib import Path
@@ -299,9 +300,10 @@ def test_the_example_plays_every_ladder_and_beats_random(variant):
     game = games.load(variant)
     loaded = student.load(EXAMPLE)
     student.trial(loaded, game)
-    results = [play_match(game, [loaded.make(), RandomAgent(seed)]) for seed in range(8)]
+    random.seed(1)  # the example draws from the module's own generator
+    results = [play_match(game, [loaded.make(), RandomAgent(seed)]) for seed in range(20)]
     assert all("crash" not in result.causes for result in results)
-    assert sum(result.scores[0] for result in results) >= 6
+    assert sum(result.scores[0] for result in results) >= 13
 
 
 def test_the_example_is_as_short_as_promised():
