@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 
 from agents.agent import Agent
-from agents.clock import Clock
+from agents.clock import Clock, search_ms
 from agents.evaluation import DECIDED, checked_weights, cutoff_value
 from agents.search_info import SearchInfo
 from games import State
@@ -57,7 +57,8 @@ class AlphaBeta(Agent):
     def choose(self, state: State, clock: Clock) -> int:
         """Choose by iterative deepening; stops early when deeper search can change nothing."""
         info = self.info = SearchInfo("alphabeta")
-        search = _Search(info, checked_weights(state, self.weights), self.nodes, self._stop_ms(clock), clock)
+        stop_ms = search_ms(clock, self.reserve_ms, self.time_ms)
+        search = _Search(info, checked_weights(state, self.weights), self.nodes, stop_ms, clock)
         actions = list(state.actions())
         self._rng.shuffle(actions)
         chosen = actions[0]
@@ -89,11 +90,6 @@ class AlphaBeta(Agent):
             action: search.value(state.result(action), state.to_move(), depth - 1, -math.inf, math.inf, [], 1)
             for action in state.actions()
         }
-
-    def _stop_ms(self, clock: Clock) -> float:
-        """Return how long this move may take from the start of its clock."""
-        limit = clock.move_ms - min(self.reserve_ms, clock.move_ms / 2)
-        return limit if self.time_ms is None else min(limit, self.time_ms)
 
 
 class _Search:

@@ -45,8 +45,8 @@ MAX_FRAME_BYTES = 1 << 20
 POLICY_VIOLATION = 1008
 """Close code of a server that will not have us, whatever we try."""
 
-TOO_OFTEN = "too_many_requests"
-"""The one refusal that another try, later, does change."""
+COME_AGAIN = frozenset({"too_many_requests", "still_playing"})
+"""Refusals that say only when: too many tries, or an older version that still plays."""
 
 LATE_IN_A_ROW = 3
 """So many matches in a row lost on time end the run of an agent that ends at a fault."""
@@ -66,7 +66,11 @@ class RefusedError(InputError):
 
 
 class NoWelcomeError(Exception):
-    """The server took the connection, but answered `hello` not in time, or with a request to come later."""
+    """The server took the connection, but did not answer `hello` in time."""
+
+
+class ComeAgainError(Exception):
+    """The server asked to come later."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class Client:
                 return error
             try:
                 self._serve(socket)
-            except (ConnectionClosed, NoWelcomeError) as error:
+            except (ConnectionClosed, NoWelcomeError, ComeAgainError) as error:
                 return error
             finally:
                 self._socket = None
@@ -214,6 +218,8 @@ class Client:
                 self._tell_error()
                 said = Error(reason, f"the server closed the connection: {reason}")
             raise RefusedError(said) from error
+        if isinstance(error, ComeAgainError):
+            return
         refused = isinstance(error, InvalidStatus) and error.response.status_code in REFUSED_STATUS
         if refused or not self._welcomed_once:
             raise InputError(
@@ -257,8 +263,8 @@ class Client:
         until_ms = now_ms() + self._timing.open_ms
         while (left_ms := until_ms - now_ms()) > 0:
             message = self._next(socket, left_ms)
-            if isinstance(message, Error) and message.code == TOO_OFTEN:
-                raise NoWelcomeError(message.message)
+            if isinstance(message, Error) and message.code in COME_AGAIN:
+                raise ComeAgainError(message.message)
             if isinstance(message, Error):
                 raise RefusedError(message)
             if isinstance(message, Welcome):
@@ -351,8 +357,10 @@ def _reason(error: Exception) -> str:
         return f"HTTP {error.response.status_code} from it"
     if isinstance(error, ConnectionClosed):
         return "a connection that was closed"
+    if isinstance(error, ComeAgainError):
+        return f"the server says: {error}"
     if isinstance(error, TimeoutError | NoWelcomeError):
-        return str(error) or "no answer in time"
+        return "no answer in time"
     if isinstance(error, OSError):
         return error.strerror or str(error) or type(error).__name__
     return f"something else ({error})"

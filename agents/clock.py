@@ -47,3 +47,12 @@ class Clock:
     def left_ms(self) -> float:
         """Milliseconds left for this move, at least 0."""
         return max(0.0, self.move_ms - self.elapsed_ms())
+
+
+def search_ms(clock: Clock, reserve_ms: float, time_ms: float | None = None) -> float:
+    """Return how long a search may take from the start of the clock, at most `time_ms` if it is given.
+
+    `reserve_ms` is kept for the answer, on a short clock half of the limit.
+    """
+    limit = clock.move_ms - min(reserve_ms, clock.move_ms / 2)
+    return limit if time_ms is None else min(limit, time_ms)

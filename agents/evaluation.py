@@ -10,11 +10,6 @@ DECIDED = 1.0
 _INSIDE = 1.0 - 1e-9
 
 
-def feature_count(state: State) -> int:
-    """Return how many features the game has, that is, how many weights EVAL needs."""
-    return len(state.features(0))
-
-
 def checked_weights(state: State, weights: Sequence[float] | None) -> tuple[float, ...]:
     """Return the weights as a tuple, all zero for None.
 

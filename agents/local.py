@@ -14,6 +14,8 @@ from agents.protocol import Cause, MatchEnd, MatchStart, Outcome, Player, TimeCo
 from games import Game, Position
 
 SCORES: dict[Outcome, float | None] = {"win": 1.0, "draw": 0.5, "loss": 0.0, "void": None}
+UNTIMED_MS = 24 * 3600 * 1000
+"""What the clock shows where nothing is timed: a day."""
 
 
 @dataclass(frozen=True)
@@ -243,10 +245,6 @@ class _LocalMatch:
         fault: FaultReport | None = None,
     ) -> LocalResult:
         return LocalResult(outcomes, causes, self.position, tuple(self.moves), detail, fault)
-
-
-UNTIMED_MS = 24 * 3600 * 1000
-"""What the clock shows where nothing is timed: a day."""
 
 
 def loss_of(seat: int, cause: Cause, players: int) -> tuple[tuple[Outcome, ...], tuple[Cause, ...]]:

@@ -9,7 +9,7 @@ import math
 import random
 
 from agents.agent import Agent
-from agents.clock import Clock
+from agents.clock import Clock, search_ms
 from agents.search_info import SearchInfo
 from games import CHANCE, State
 
@@ -44,7 +44,7 @@ class Mcts(Agent):
         """Choose the action whose node was visited most."""
         root = _Node(state, chooser=state.to_move())
         info = self.info = SearchInfo("mcts")
-        stop_ms = self._stop_ms(clock)
+        stop_ms = search_ms(clock, self.reserve_ms, self.time_ms)
         while not self._done(info, stop_ms, clock):
             path = self._select(root)
             leaf = path[-1]
@@ -57,10 +57,6 @@ class Mcts(Agent):
             info.seldepth = max(info.seldepth, len(path) - 1)
         self._report(root, info)
         return info.pv[0] if info.pv else self._rng.choice(list(state.actions()))
-
-    def _stop_ms(self, clock: Clock) -> float:
-        limit = clock.move_ms - min(self.reserve_ms, clock.move_ms / 2)
-        return limit if self.time_ms is None else min(limit, self.time_ms)
 
     def _done(self, info: SearchInfo, stop_ms: float, clock: Clock) -> bool:
         if self.playouts is not None and info.playouts >= self.playouts:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 
 from agents.agent import Agent
-from agents.clock import Clock
+from agents.clock import Clock, search_ms
 from agents.evaluation import checked_weights, cutoff_value
 from agents.search_info import SearchInfo
 from games import State
@@ -45,8 +45,7 @@ class Minimax(Agent):
 
     def choose(self, state: State, clock: Clock) -> int:
         """Choose the action of the highest value."""
-        stop_ms = clock.move_ms - min(self.reserve_ms, clock.move_ms / 2)
-        values = self.values(state, clock, stop_ms)
+        values = self.values(state, clock, search_ms(clock, self.reserve_ms))
         best = max(values.values(), default=0.0)
         equals = [action for action, value in values.items() if value == best]
         ending = [action for action in equals if state.result(action).is_terminal()]

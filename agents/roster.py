@@ -1,6 +1,6 @@
 """The house agents: which there are, what they are made of, and how to make one for a match.
 
-`roster.toml` beside this file lists them; adding an agent touches that file alone.
+`roster.toml` beside this file lists them; one more of a known algorithm touches that file alone.
 """
 
 import hashlib

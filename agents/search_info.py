@@ -28,7 +28,6 @@ class SearchInfo:
     ms_by_depth: list[float] = field(default_factory=list)
     playouts: int = 0
     visits: dict[int, int] = field(default_factory=dict)
-    table_hits: int | None = None
 
     def branching_factor(self) -> float | None:
         """Effective branching factor b: a uniform tree of this depth with b branches has b^depth leaves."""
@@ -61,8 +60,6 @@ class SearchInfo:
         if self.visits:
             ranked = sorted(self.visits.items(), key=lambda item: -item[1])
             data["visits"] = {game.format_action(state, action): visits for action, visits in ranked[:40]}
-        if self.table_hits is not None:
-            data["table_hits"] = self.table_hits
         return data
 
 

@@ -1,7 +1,7 @@
 """What a game declares beside its state class: names, options, notation and looks, as data."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from games.board import Board
@@ -23,9 +23,9 @@ class Option:
 class Game:
     """A game with its options chosen.
 
-    The callables take the chosen options by keyword where they need them (`initial_state`,
-    `parse_position`). `parse_action` and `parse_position` raise InputError for text they cannot read,
-    `parse_action` also for an action that is not legal in `state`.
+    `start`, `read_position` and `check_options` take the chosen options by keyword. `parse_action` and
+    `read_position` raise InputError for text they cannot read, `parse_action` also for an action that is
+    not legal in the state.
     """
 
     name: str
@@ -83,3 +83,17 @@ class Game:
     def parse_position(self, text: str) -> State:
         """Read a position's text; the reverse of `format_position`."""
         return self.read_position(text, **self.chosen)
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain JSON data: what the API and `plyground games` tell of a game."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "players": self.players,
+            "zero_sum": self.zero_sum,
+            "chance": self.has_chance,
+            "hidden": self.hidden,
+            "options": [{"name": name, **asdict(option)} for name, option in self.options.items()],
+            "features": list(self.feature_names),
+            "initial_position": self.format_position(self.initial_state()),
+        }

@@ -109,10 +109,6 @@ class Broadcast:
         """Return a match that runs or finished lately."""
         return self._running.get(match_id) or self._finished.get(match_id)
 
-    def running(self) -> list[MatchView]:
-        """Return the matches that run now, oldest first."""
-        return list(self._running.values())
-
     def _seen_on(self, name: str) -> Iterable[MatchView]:
         kind, _, key = name.partition(":")
         if kind == "match":

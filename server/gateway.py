@@ -1,7 +1,7 @@
 """Agents at `/ws/agent`: hello, then messages to and from their matches.
 
-An unusable message gets one error and the connection stays open. Only an oversize frame, a flood, or no
-`hello` in time close it.
+An unusable message gets one error and the connection stays open. Only an oversize frame, a flood, a refused
+`hello` or none in time, and a newer connection of the same agent close it.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class Gateway:
             log.info("agent.no_hello", address=address)
         except InputError as error:
             later = error.code in LATER
-            await _refuse(socket, to_message(error), TRY_AGAIN_LATER if later else POLICY_VIOLATION)
+            await _refuse(socket, _to_message(error), TRY_AGAIN_LATER if later else POLICY_VIOLATION)
             log.info("agent.refused", address=address, code=error.code)
         except Flood:
             limit = f"{rate} messages a second, {burst} at once"
@@ -210,7 +210,7 @@ def _error(code: str, expected: str, got: str, where: str | None = None) -> prot
     return protocol.Error(code, f"expected {expected}, got {got}", expected, got, where)
 
 
-def to_message(error: InputError) -> protocol.Error:
+def _to_message(error: InputError) -> protocol.Error:
     """Put an InputError on the wire."""
     return protocol.Error(error.code, str(error), error.expected, error.got, error.where or None)
 

@@ -26,7 +26,7 @@ class Past:
         """Return the encoded snapshot of a match; None if there is none of that id."""
         if match_id in self._kept:
             return self._kept[match_id]
-        found = await self._db.read(_snapshot, match_id) if 0 < match_id < 2**31 else None
+        found = await self._db.read(_snapshot, match_id)
         if found is None:
             return None
         encoded, over = found

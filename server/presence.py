@@ -103,9 +103,6 @@ class Presence:
     def __iter__(self) -> Iterator[Connection]:
         return iter(list(self._by_agent.values()))
 
-    def __len__(self) -> int:
-        return len(self._by_agent)
-
     def of_agent(self, agent_id: int) -> Connection | None:
         """Return the connection of an agent, whatever its version."""
         return self._by_agent.get(agent_id)

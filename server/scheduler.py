@@ -144,7 +144,7 @@ class Scheduler:
             present = [connection for connection in connections if connection is not None]
             if ladder is None or len(present) < len(connections):
                 await self._drop_if_old(queued)
-            elif all(self._hands(c) > 0 for c in present) and self._house_may_play(ladder, present):
+            elif self._may_begin(ladder, present):
                 await self._start(queued, ladder, present)
 
     async def _drop_if_old(self, queued: QueuedMatch) -> None:
@@ -178,9 +178,12 @@ class Scheduler:
         )
         return min(connection.free(), MAX_STARTING - starting)
 
-    def _house_may_play(self, ladder: Ladder, present: list[Connection]) -> bool:
-        if not all(connection.house for connection in present):
-            return True
+    def _may_begin(self, ladder: Ladder, present: list[Connection]) -> bool:
+        house_only = all(connection.house for connection in present)
+        return all(self._hands(c) > 0 for c in present) and (not house_only or self._house_is_due(ladder))
+
+    def _house_is_due(self, ladder: Ladder) -> bool:
+        """Whether the ladder is due for a match of house agents alone."""
         if any(m.house_only and m.ladder.id == ladder.id for m in self._referee.running()):
             return False
         started = self._house_started.get(ladder.id)
@@ -190,7 +193,7 @@ class Scheduler:
         candidates = self._candidates(ladder)
         if len(candidates) < 2:
             return None
-        house_pairs = self._house_may_play(ladder, []) and not self._house_queued(ladder)
+        house_pairs = self._house_is_due(ladder) and not self._house_queued(ladder)
         if not house_pairs and all(connection.house for connection in candidates):
             return None
         ratings = await self._db.read(ladder_table.ratings_on, ladder.id)

@@ -76,10 +76,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """URL of the database: the one set, else SQLite in the data folder."""
         return self.database_url or f"sqlite:///{quote(str(self.data_dir.absolute() / 'plyground.db'))}"
 
-    def ladder(self, name: str) -> LadderSpec | None:
-        """Return the ladder of that name."""
-        return next((ladder for ladder in self.ladders if ladder.name == name), None)
-
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings. Raises InputError that names the variable, or the file and key, at fault."""

@@ -4,9 +4,8 @@ from datetime import datetime
 
 from agents import protocol
 from agents.protocol import MatchView
+from server.core.standings import PROVISIONAL_GAMES
 from server.running_match import RunningMatch
-
-PROVISIONAL_GAMES = 30
 
 
 def view_of(match: RunningMatch, monotonic: float, now: datetime) -> MatchView:

@@ -146,16 +146,15 @@ class WatchGateway:
     async def _take(
         self, text: str, socket: web.WebSocketResponse, spectator: Spectator
     ) -> protocol.Error | None:
-        try:
-            message = protocol.decode_from_spectator(text)
-        except (msgspec.DecodeError, UnicodeError) as error:
-            return protocol.Error("bad_message", str(error))
+        message = _decode(text)
+        if isinstance(message, protocol.Error):
+            return message
         channel = self._channel(message)
         if channel is None:
             return protocol.Error(
                 "unknown_channel",
                 "expected one of match, ladder or front, and one that exists",
-                available_text(self._ladders),
+                f"ladders: {', '.join(sorted(self._ladders))}",
             )
         if isinstance(message, protocol.Unwatch):
             spectator.unfollow(channel)
@@ -186,6 +185,12 @@ class WatchGateway:
         return ladder_channel(message.ladder) if message.ladder in self._ladders else None
 
 
-def available_text(names: set[str]) -> str:
-    """Name the ladders that exist."""
-    return f"ladders: {', '.join(sorted(names))}"
+def _decode(text: str) -> protocol.FromSpectator | protocol.Error:
+    message: protocol.FromSpectator
+    try:
+        message = protocol.decode_from_spectator(text)
+    except msgspec.ValidationError as error:
+        return protocol.Error("bad_message", str(error))
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return protocol.Error("bad_json", f"expected a JSON object, got {text[:60]!r}: {error}")
+    return message

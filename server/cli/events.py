@@ -69,9 +69,9 @@ class Reporter(Observer):
         self.say(f"connected {again}as {welcome.agent} v{welcome.version} to {self._server}")
 
     def reconnecting(self, why: str, pause_ms: float) -> None:
-        """Say that the connection is lost."""
+        """Say that there is no connection, and when the next try is."""
         self.online = False
-        self.say(f"connection lost ({why}); next try in {pause_ms / 1000:.1f} s")
+        self.say(f"not connected ({why}); next try in {pause_ms / 1000:.1f} s")
 
     def match_start(self, start: MatchStart) -> None:
         """Say whom the agent plays, and where to watch."""

@@ -12,7 +12,7 @@ def command(*, as_json: bool) -> None:
     """List the games and their options."""
     found = [games.load(name) for name in games.names()]
     if as_json:
-        write_json([_as_data(game) for game in found])
+        write_json([game.to_json() for game in found])
         return
     write_table(
         ("game", "title", "players", "options"),
@@ -25,28 +25,3 @@ def _options(game: games.Game) -> str:
     return ", ".join(
         f"{key}={option.default} ({option.low} to {option.high})" for key, option in game.options.items()
     )
-
-
-def _as_data(game: games.Game) -> dict[str, object]:
-    """Return what the server's API tells of a game."""
-    options = [
-        {
-            "name": name,
-            "default": option.default,
-            "low": option.low,
-            "high": option.high,
-            "meaning": option.meaning,
-        }
-        for name, option in game.options.items()
-    ]
-    return {
-        "name": game.name,
-        "title": game.title,
-        "players": game.players,
-        "zero_sum": game.zero_sum,
-        "chance": game.has_chance,
-        "hidden": game.hidden,
-        "options": options,
-        "features": list(game.feature_names),
-        "initial_position": games.Position.start(game).text(),
-    }

@@ -27,9 +27,9 @@ def clean_lines(text: str) -> str:
     return "\n".join(clean(line.expandtabs()) for line in text.split("\n"))
 
 
-def write_json(data: object, *, indent: int | None = 2) -> None:
+def write_json(data: object) -> None:
     """Print JSON on stdout, escaped so that it holds ASCII alone."""
-    click.echo(json.dumps(data, indent=indent))
+    click.echo(json.dumps(data, indent=2))
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -37,7 +37,8 @@ METADATA = MetaData(
     }
 )
 
-_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+"""NUL, which PostgreSQL refuses in text, and halves of characters, which UTF-8 cannot hold."""
 
 MAX_ID = 2**31 - 1
 """Largest key a PostgreSQL integer holds."""
@@ -74,8 +75,8 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def storable(value: str) -> str:
-    """Replace what PostgreSQL cannot hold, NUL and lone surrogates, by U+FFFD; text enums become plain."""
-    return _NOT_STORABLE.sub("\ufffd", str(value))
+    """Replace what cannot be stored by U+FFFD; text enums become plain."""
+    return NOT_STORABLE.sub("\ufffd", str(value))
 
 
 class AnyText(TypeDecorator[str]):

@@ -84,17 +84,17 @@ def problem_of(error: InputError) -> Problem:
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=error.code,
-        detail=_shown(str(error), 5 * MAX_SHOWN),
-        expected=_shown(error.expected),
-        got=_shown(error.got),
-        where=_shown(error.where) if error.where else None,
-        available=tuple(_shown(name) for name in error.available[:MAX_SHOWN]),
+        detail=shown(str(error), 5 * MAX_SHOWN),
+        expected=shown(error.expected),
+        got=shown(error.got),
+        where=shown(error.where) if error.where else None,
+        available=tuple(shown(name) for name in error.available[:MAX_SHOWN]),
         limit=limited.limit if limited else None,
         retry_after=limited.retry_after_s if limited else None,
     )
 
 
-def _shown(text: str, at_most: int = MAX_SHOWN) -> str:
+def shown(text: str, at_most: int = MAX_SHOWN) -> str:
     """Cut a text, and make it one that UTF-8 can hold."""
     if len(text) > at_most:
         text = text[:at_most] + "…"

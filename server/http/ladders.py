@@ -2,6 +2,7 @@
 
 import functools
 
+import msgspec
 from aiohttp import web
 from sqlalchemy import Connection
 
@@ -11,7 +12,7 @@ from games.errors import InputError
 from server.db import ladders, reads
 from server.http.endpoint import Call, answer
 from server.http.services import Services
-from server.http.views import GameView, LadderView, OptionView, Page
+from server.http.views import GameView, LadderView, Page
 
 
 async def list_games(_call: Call) -> web.Response:
@@ -42,25 +43,7 @@ def find_ladder(conn: Connection, name: str) -> ladders.Ladder:
 
 @functools.cache
 def _games() -> list[GameView]:
-    return [_game(games.load(name)) for name in games.names()]
-
-
-def _game(game: games.Game) -> GameView:
-    options = [
-        OptionView(name, option.default, option.low, option.high, option.meaning)
-        for name, option in game.options.items()
-    ]
-    return GameView(
-        name=game.name,
-        title=game.title,
-        players=game.players,
-        zero_sum=game.zero_sum,
-        chance=game.has_chance,
-        hidden=game.hidden,
-        options=options,
-        features=game.feature_names,
-        initial_position=game.format_position(game.initial_state()),
-    )
+    return [msgspec.convert(games.load(name).to_json(), GameView) for name in games.names()]
 
 
 def _view(ladder: ladders.Ladder, services: Services) -> LadderView:

@@ -1,12 +1,12 @@
-"""How often one address may do something: a token bucket for each, in bounded memory."""
+"""How often one address, or one agent, may do something: a token bucket for each, in bounded memory."""
 
 import math
 from datetime import datetime
 
 from server.http.errors import LimitReachedError
 
-MAX_ADDRESSES = 10_000
-"""Addresses remembered at once; the one that was quiet longest is forgotten first."""
+MAX_KEYS = 10_000
+"""Keys remembered at once; the one that was quiet longest is forgotten first."""
 
 
 class RateLimit:
@@ -25,7 +25,7 @@ class RateLimit:
         left = min(self.count, left + passed_s * self.count / self.period_s)
         allowed = left >= 1
         self._left[key] = (left - 1 if allowed else left, now)
-        if len(self._left) > MAX_ADDRESSES:
+        if len(self._left) > MAX_KEYS:
             self._left.pop(next(iter(self._left)))
         if not allowed:
             wait_s = math.ceil((1 - left) * self.period_s / self.count)

@@ -9,14 +9,14 @@ from aiohttp import web
 from sqlalchemy import Connection
 
 import games
-from agents.protocol import Cause, Outcome, TimeControl
+from agents.protocol import Cause, Outcome, State, TimeControl
 from games.errors import InputError
 from games.position import Position
 from server.db import reads
 from server.db.reads import MatchRow, MoveRow, SeatRow
 from server.db.schema import MAX_ID
 from server.http.endpoint import Call, answer
-from server.http.views import ActionView, MatchState, MatchView, Page, PageLimit, PlayerView, RecordView
+from server.http.views import ActionView, MatchView, Page, PageLimit, PlayerView, RecordView
 
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -26,7 +26,7 @@ class MatchesQuery(msgspec.Struct, frozen=True):
 
     ladder: str | None = None
     agent: str | None = None
-    state: MatchState | None = None
+    state: State | None = None
     limit: PageLimit = 50
     cursor: str | None = None
 
@@ -80,8 +80,7 @@ def _find(conn: Connection, text: str) -> tuple[MatchRow, list[MoveRow]]:
     """Return the match of that number and its moves. Raises InputError: `bad_id`, `unknown_match`."""
     if not _DIGITS.fullmatch(text):
         raise InputError("bad_id", expected="the number of a match", got=repr(text), where="the path")
-    fits = len(text) <= len(str(MAX_ID)) and int(text) <= MAX_ID
-    row = reads.match(conn, int(text)) if fits else None
+    row = reads.match(conn, int(text)) if len(text) <= len(str(MAX_ID)) else None
     if row is None:
         raise InputError("unknown_match", expected="a match", got=text)
     return row, reads.moves(conn, row.id)
@@ -103,7 +102,7 @@ def _view(
         id=row.id,
         ladder=row.ladder,
         game=row.game,
-        state=cast("MatchState", row.state),
+        state=cast("State", row.state),
         players=[_player(seat) for seat in row.seats],
         moves=row.moves,
         times=times,

@@ -1,4 +1,4 @@
-"""What the handlers of pages, API and sockets are given: the parts that app.py wired together."""
+"""What the handlers of pages and API are given: the parts that app.py wired together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -10,15 +10,13 @@ from aiohttp import web
 from msgspec import inspect
 
 from games.errors import InputError
+from server.db.schema import NOT_STORABLE
 
 MAX_BODY_BYTES = 65_536
 BODY_TIMEOUT_S = 10.0
 JSON_TYPE = "application/json"
 
 T = TypeVar("T", bound=msgspec.Struct)
-
-_UNUSABLE = re.compile("[\0\ud800-\udfff]")
-"""NUL, which PostgreSQL refuses in text, and halves of characters, which UTF-8 cannot hold."""
 
 _NAMED = re.compile(r"`([^`]*)`")
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`$")
@@ -27,7 +25,7 @@ _PLACE = re.compile(r" - at `\$\.?([^`]*)`$")
 def read_path(request: web.Request) -> Mapping[str, str]:
     """Return the variable parts of the path. Raises InputError for text that no database can hold."""
     for name, text in request.match_info.items():
-        if _UNUSABLE.search(text):
+        if NOT_STORABLE.search(text):
             raise InputError("bad_path", expected=f"a {name} in UTF-8 without NUL", got=repr(text))
     return dict(request.match_info)
 
@@ -52,7 +50,7 @@ def read_query(request: web.Request, wanted: type[T]) -> T:
 
 
 def _parameter(name: str, text: str, wanted: Any) -> Any:
-    if _UNUSABLE.search(text):
+    if NOT_STORABLE.search(text):
         raise InputError("bad_parameter", expected="UTF-8 text without NUL", got=repr(text), where=name)
     try:
         return msgspec.convert(text, wanted, strict=False)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from agents.protocol import Cause, Outcome, TimeControl
+from agents.protocol import Cause, Outcome, State, TimeControl
 
 T = TypeVar("T")
 
@@ -13,7 +13,6 @@ PageLimit: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=200, description="a 
 WholeTableLimit: TypeAlias = Annotated[
     int, msgspec.Meta(ge=1, le=1000, description="a whole number from 1 to 1000")
 ]
-MatchState: TypeAlias = Literal["queued", "starting", "running", "finished", "void"]
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
@@ -78,7 +77,7 @@ class MatchView(msgspec.Struct, frozen=True):
     id: int
     ladder: str
     game: str
-    state: MatchState
+    state: State
     players: list[PlayerView]
     moves: int
     times: list[int]

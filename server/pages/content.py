@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from games.errors import InputError
 from server.core.standings import StandingsRow
 from server.db import ladders, reads
+from server.http.ladders import find_ladder
 
 TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
@@ -89,11 +90,6 @@ class AgentPage:
     losses: Mapping[str, int]
     results: Sequence[reads.MatchRow]
 
-    @property
-    def games(self) -> int:
-        """Number of its rated matches."""
-        return sum(one.record.games for place in self.places for one in place.versions)
-
 
 def front(conn: Connection) -> Front:
     """Read the front page."""
@@ -108,10 +104,7 @@ def facts(conn: Connection) -> Facts:
 
 def table(conn: Connection, name: str) -> Table:
     """Read one ladder's standings. Raises InputError for an unknown one."""
-    ladder = reads.ladder(conn, name)
-    if ladder is None:
-        known = [ladder.name for ladder in ladders.all_ladders(conn)]
-        raise InputError("unknown_ladder", expected="a ladder", got=repr(name), available=known or ["none"])
+    ladder = find_ladder(conn, name)
     return Table(ladder, reads.standings(conn, ladder.id))
 
 

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from server.http.errors import Problem
+from server.http.errors import Problem, shown
 from server.pages.templates import page
 
 _SENTENCES: dict[str, str] = {
@@ -21,14 +21,7 @@ _MAX_ASKED = 60
 def error_page(request: web.Request, problem: Problem) -> web.Response:
     """Draw a problem as a page: one sentence, and a way on."""
     asked = next(iter(request.match_info.values()), "")
-    if len(asked) > _MAX_ASKED:
-        asked = asked[:_MAX_ASKED] + "…"
     template = _SENTENCES.get(problem.code)
     before, names, after = template.partition("{}") if template else (problem.detail, "", "")
-    sentence = (before, _printable(asked) if names else "", after)
+    sentence = (before, shown(asked, _MAX_ASKED) if names else "", after)
     return page(request, "error.html", status=problem.status, problem=problem, sentence=sentence)
-
-
-def _printable(text: str) -> str:
-    """Make a text one that UTF-8 can hold."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

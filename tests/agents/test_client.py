@@ -212,6 +212,22 @@ def test_a_dropped_connection_is_made_again_and_the_match_goes_on(server, run, s
     assert diary.lines == ["connected", "start 7", "reconnecting", "connected", "end 7"]
 
 
+@pytest.mark.parametrize("code", ["too_many_requests", "still_playing"])
+def test_a_new_process_told_to_come_later_comes_later(server, run, scripted, code):
+    def first(talk):
+        talk.hear(protocol.Hello)
+        talk.say(protocol.Error(code, "expected a little patience"))
+        talk.socket.close(code=1013, reason=code)
+
+    def second(talk):
+        talk.welcome()
+        talk.start()
+        talk.end()
+        talk.hear_the_end()
+
+    assert run(server(first, second).url, scripted(fourth)).finish().matches == 1
+
+
 def test_an_agent_told_to_come_later_comes_later(server, run, scripted, diary):
     def first(talk):
         talk.welcome()

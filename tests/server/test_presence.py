@@ -86,4 +86,4 @@ def test_another_version_takes_the_agents_place_but_not_the_old_ones_matches():
     assert here.enter(new) is old
     assert here.get(11) is None
     assert here.get(12) is new
-    assert len(here) == 1
+    assert list(here) == [new]

@@ -58,7 +58,7 @@ def test_a_clock_set_back_gives_and_takes_nothing():
 
 
 def test_memory_is_bounded_and_the_longest_quiet_is_forgotten(monkeypatch):
-    monkeypatch.setattr(limits, "MAX_ADDRESSES", 3)
+    monkeypatch.setattr(limits, "MAX_KEYS", 3)
     limit = RateLimit("registrations", count=1, period_s=60)
     for key in "abcd":
         assert allowed(limit, key, NOON)
