@@ -115,7 +115,7 @@ def read(path: str | Path) -> bytes:
     """Return an agent's file as it is. Raises InputError if there is none, or it is no Python file."""
     file = Path(path)
     if not file.exists():
-        siblings = sorted(p.name for p in file.parent.glob("*.py")) if file.parent.is_dir() else []
+        siblings = sorted(p.name for p in file.parent.glob("*.py") if p.is_file())
         raise InputError(
             "no_such_file", expected="an agent's Python file", got=f"no file {file}", available=siblings
         )

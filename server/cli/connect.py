@@ -90,11 +90,13 @@ def command(
 
 
 def _tried(file: str, ladders: Sequence[dict[str, Any]]) -> LoadedAgent:
-    """Load the agent and try it under the rules and limits of each ladder."""
-    loaded = student.load(file)
+    """Load the agent and try it under the rules and limits of each ladder.
+
+    What is returned is loaded afresh: a match must not depend on what the trial left in the file's globals.
+    """
     for ladder in ladders:
-        student.trial(loaded, games.load(ladder["game"]), _limits(ladder))
-    return loaded
+        student.trial(student.load(file), games.load(ladder["game"]), _limits(ladder))
+    return student.load(file)
 
 
 def _limits(ladder: dict[str, Any]) -> TimeControl:

@@ -864,3 +864,27 @@ def test_a_request_that_never_came_is_reported_as_such(server, run, scripted, di
 
     (report,) = diary.reports
     assert report.got == "no answer within 5000 ms: the request did not come through"
+
+
+def test_an_agent_that_is_leaving_says_so_at_once_when_it_comes_back(server, run, scripted):
+    begun, cut, done = threading.Event(), threading.Event(), threading.Event()
+
+    def first(talk):
+        talk.welcome()
+        talk.start()
+        begun.set()
+        cut.wait(20)
+        talk.cut()
+
+    def second(talk):
+        talk.hear(protocol.Hello)
+        talk.hear(protocol.Leave)  # before it is welcome: no match can be begun for it in between
+        done.set()
+        talk.hear_the_end()
+
+    going = run(server(first, second).url, scripted(fourth))
+    assert begun.wait(20)
+    going.client.leave()
+    cut.set()
+    assert done.wait(20)
+    going.client.stop()

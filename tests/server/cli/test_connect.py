@@ -251,3 +251,11 @@ async def test_a_match_lost_on_time_is_explained_and_three_in_a_row_end_it(conne
         assert result.err.count(words) == 3
     assert result.err.splitlines()[-1].startswith("3 matches in a row were lost on time")
     assert "clock.left_ms()" in result.err
+
+
+async def test_the_trial_leaves_nothing_in_the_files_globals(connect, agent_file):
+    count = "choose.calls = getattr(choose, 'calls', 0) + 1; print('call', choose.calls)"
+    agent_file("mine.py", f"{count}; {FIRST}")
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada", "--matches", "1")
+    assert result.code == 0
+    assert result.err.splitlines().count("call 1") == 2  # one in the trial, one in the match
