@@ -20,6 +20,9 @@ PREFIX = "PLYGROUND_"
 CLIENT_VARIABLES = frozenset({"PLYGROUND_SERVER", "PLYGROUND_TOKEN", "PLYGROUND_CONFIG_DIR"})
 """Variables of the client programs: known here, and ignored."""
 
+_PLAIN = {"`int`": "a whole number", "`float`": "a number", "`bool`": "true or false", "`str`": "text"}
+"""Types in the words of the person who sets them."""
+
 _SLUG = re.compile(r"[a-z0-9_]{1,40}")
 _BOUNDS: dict[str, tuple[float, float]] = {
     "port": (0, 65_535),
@@ -149,7 +152,7 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             inside = place.partition(" - at ")[2].strip("`").removeprefix("$")
             raise InputError(
                 "bad_setting",
-                expected="a known value" if choices else what.replace("`", ""),
+                expected="a known value" if choices else _PLAIN.get(what, what.replace("`", "")),
                 got=repr(value)[:80],
                 where=f"{field}{inside}, {origins[field]}",
                 available=choices,
