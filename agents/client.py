@@ -239,12 +239,12 @@ class Client:
     def _serve(self, socket: ClientConnection) -> None:
         """Say hello, then take messages until the work is done."""
         socket.send(encode(self._hello).decode())
-        if self._leaving:  # it comes back to finish what runs, and wants nothing new meanwhile
+        self._left = self._leaving  # read once: `leave` may be called from another thread at any moment
+        if self._left:  # it comes back to finish what runs, and wants nothing new meanwhile
             socket.send(encode(Leave()).decode())
         welcome, early = self._await_welcome(socket)
         self._welcomed_once = True
         self._failures = 0
-        self._left = False
         self._socket = socket
         self._observer.connected(welcome)
         self._matches.connected(welcome.running)

@@ -2,9 +2,11 @@
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
 import click
@@ -30,6 +32,9 @@ LATE_ADVICE = (
     f"{LATE_IN_A_ROW} matches in a row were lost on time, so it plays no more: clock.left_ms() tells choose "
     "how long it has; let it search less deep, or stop in time and return its best action so far"
 )
+
+INTERRUPTED, DONE = True, False
+"""What the waiting thread is told: Ctrl-C was pressed, or the client has ended."""
 
 
 @click.command()
@@ -157,19 +162,22 @@ def _registered(server: str, name: str, before: str) -> str:
 def _until_interrupted(client: Client, reporter: Reporter) -> Played:
     """Play; leave after the running matches at the first Ctrl-C, at once at the second or while offline.
 
-    The client has a thread of its own, so that Ctrl-C interrupts nothing but the waiting here.
+    The client has a thread of its own. Ctrl-C writes a line into a queue instead of raising
+    KeyboardInterrupt: raised inside a lock or a callback, the exception would be lost and Ctrl-C with it.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="plyground-client") as pool:
-        playing = pool.submit(client.run)
-        told = interrupts = 0
-        while True:
-            try:
-                if interrupts > told:
-                    told += 1
-                    _leave(client, reporter, playing, again=told > 1)
-                return playing.result()
-            except KeyboardInterrupt:
-                interrupts += 1
+    news: SimpleQueue[bool] = SimpleQueue()
+    before = signal.signal(signal.SIGINT, lambda *_: news.put(INTERRUPTED))
+    try:
+        with ThreadPoolExecutor(1, thread_name_prefix="plyground-client") as pool:
+            playing = pool.submit(client.run)
+            playing.add_done_callback(lambda _: news.put(DONE))
+            again = False
+            while news.get() is INTERRUPTED:
+                _leave(client, reporter, playing, again=again)
+                again = True
+            return playing.result()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _leave(client: Client, reporter: Reporter, playing: Future[Played], *, again: bool) -> None:

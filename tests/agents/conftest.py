@@ -134,9 +134,12 @@ class Talk:
             self.socket.recv(timeout=for_s)
 
     def welcome(self, running: tuple[int, ...] = ()) -> protocol.Hello:
-        hello = self.hear(protocol.Hello)
-        self.say(protocol.Welcome(1, hello.agent, 1, WELCOME.limits, list(running)))
+        hello: protocol.Hello = self.hear(protocol.Hello)
+        self.let_in(hello, running)
         return hello
+
+    def let_in(self, hello: protocol.Hello, running: tuple[int, ...] = ()) -> None:
+        self.say(protocol.Welcome(1, hello.agent, 1, WELCOME.limits, list(running)))
 
     def start(self, match: int = 7, history: tuple[str, ...] = (), seat: int = 0) -> None:
         """Begin a match, or go on with it, and wait until the agent is ready."""

@@ -867,7 +867,7 @@ def test_a_request_that_never_came_is_reported_as_such(server, run, scripted, di
 
 
 def test_an_agent_that_is_leaving_says_so_at_once_when_it_comes_back(server, run, scripted):
-    begun, cut, done = threading.Event(), threading.Event(), threading.Event()
+    begun, cut = threading.Event(), threading.Event()
 
     def first(talk):
         talk.welcome()
@@ -877,14 +877,15 @@ def test_an_agent_that_is_leaving_says_so_at_once_when_it_comes_back(server, run
         talk.cut()
 
     def second(talk):
-        talk.hear(protocol.Hello)
+        hello = talk.hear(protocol.Hello)
         talk.hear(protocol.Leave)  # before it is welcome: no match can be begun for it in between
-        done.set()
-        talk.hear_the_end()
+        talk.let_in(hello, running=(7,))
+        talk.start()
+        talk.end()
+        talk.hears_no_more_than()  # and says so once
 
     going = run(server(first, second).url, scripted(fourth))
     assert begun.wait(20)
     going.client.leave()
     cut.set()
-    assert done.wait(20)
-    going.client.stop()
+    assert going.finish().matches == 1

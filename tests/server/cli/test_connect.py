@@ -169,7 +169,8 @@ async def test_ctrl_c_leaves_politely(launch, scripted, agent_file):
 
 
 async def test_ctrl_c_twice_leaves_at_once(launch, scripted, agent_file):
-    agent_file("mine.py", f"import time; time.sleep(30 * (state.mask.bit_count() > 1)); {FIRST}")
+    scripted.move_ms = 600_000
+    agent_file("mine.py", f"import time; time.sleep(600 * (state.mask.bit_count() > 1)); {FIRST}")
     process = await launch(
         "connect", "mine.py", "--ladder", "small", "--name", "ada", "--server", scripted.url
     )
