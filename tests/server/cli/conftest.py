@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -58,14 +59,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def launch(
+async def launch(
     tmp_path: Path, environment: dict[str, str]
-) -> Callable[..., Awaitable[asyncio.subprocess.Process]]:
-    """Start the program without waiting for its end."""
+) -> AsyncIterator[Callable[..., Awaitable[asyncio.subprocess.Process]]]:
+    """Start the program without waiting for its end; what still runs after the test is killed."""
+    started: list[asyncio.subprocess.Process] = []
 
     async def start(*arguments: str, **variables: str) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "server.cli", *arguments),
             cwd=tmp_path,
             env={**environment, **variables},
@@ -73,8 +75,33 @@ def launch(
             stdout=pipe,
             stderr=pipe,
         )
+        started.append(process)
+        return process
 
-    return start
+    yield start
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+@pytest.fixture
+def interrupt() -> Callable[[asyncio.subprocess.Process], Awaitable[bytes]]:
+    """Press Ctrl-C until the program ends, and return its stderr.
+
+    Once is not always enough for a program that is about to read: Python looks for signals before it reads
+    and after, not in between.
+    """
+
+    async def press(process: asyncio.subprocess.Process) -> bytes:
+        ended = asyncio.ensure_future(process.communicate())
+        async with asyncio.timeout(PATIENCE_S):
+            while not ended.done():
+                process.send_signal(signal.SIGINT)
+                await asyncio.wait([ended], timeout=10)
+        return ended.result()[1]
+
+    return press
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib
-import signal
 import subprocess
 import sys
 
@@ -96,12 +95,11 @@ async def test_bad_usage_is_one_sentence(plyground, arguments, command, words):
     result.assert_refused(command, *words)
 
 
-async def test_an_interrupted_command_is_quiet(launch):
+async def test_an_interrupted_command_is_quiet(launch, interrupt):
     process = await launch("inspect")
     process.stdin.write(b'{"game": "tic_tac_toe"}\n')
     assert await process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    _, err = await process.communicate()
+    err = await interrupt(process)
     assert (process.returncode, err) == (130, b"")
 
 
