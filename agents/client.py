@@ -79,7 +79,7 @@ class Timing:
 
     `tick_ms` between looks at what is overdue; `ack_ms` after which a move is sent again; `open_ms` for
     the opening and for `welcome`; the first pause before a reconnection and the longest; `linger_ms` for
-    the end of a match that the agent has given up.
+    the end of a match that the agent has given up, and at the end of the run for its `match_end`.
     """
 
     tick_ms: float = 250
@@ -178,7 +178,7 @@ class Client:
                 self._tell_error()
                 self._pause(error)
         self._tell_error()
-        self._matches.give_up_waiting()
+        self._matches.finish(self._stop, self._timing.linger_ms)
         return self._matches.played
 
     # connection -------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class FaultReport:
 
     def _legal_text(self) -> str:
         if not self.legal:
-            return "(it was not asked yet)"
+            return "(it was not asked for an action)"
         numbers = [str(action) for action in self.actions] or list(self.legal)
         return f"{' '.join(numbers)}{written_note(self.actions, self.legal)}"
 

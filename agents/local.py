@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +72,7 @@ def play_match(
     given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
     match = _LocalMatch(given, agents, time_control, names, rehearsing, timer)
-    result = match.play(on_move)
-    match.tell_end(result)
-    return result
+    return match.tell_end(match.play(on_move))
 
 
 class _LocalMatch:
@@ -112,8 +110,8 @@ class _LocalMatch:
         causes: tuple[Cause, ...] = tuple("normal" for _ in outcomes)
         return self._result(outcomes, causes, "the game was played to its end")
 
-    def tell_end(self, result: LocalResult) -> None:
-        """Tell every agent how the match ended; what goes wrong there changes nothing any more."""
+    def tell_end(self, result: LocalResult) -> LocalResult:
+        """Tell every agent how the match ended. A failure there is a fault, and changes no outcome."""
         end = MatchEnd(
             match=0,
             outcome=list(result.outcomes),
@@ -122,8 +120,11 @@ class _LocalMatch:
             record="",
             detail=result.detail,
         )
-        for agent in self.agents:
-            self._call(functools.partial(agent.match_end, end))
+        for seat, agent in enumerate(self.agents):
+            called = self._call(functools.partial(agent.match_end, end))
+            if result.fault is None and (called.error is not None or not called.finished):
+                result = replace(result, fault=self._fault(seat, _went_wrong("match_end", called), called))
+        return result
 
     def _call(self, work: Callable[[], object]) -> Called:
         """Call an agent outside its moves, under the start-up allowance."""
@@ -135,7 +136,7 @@ class _LocalMatch:
         for seat in range(len(self.agents)):
             called = self._start(seat)
             if called.error is not None:
-                return self._forfeit(seat, "crash", f"match_start raised {headline(called.error)}", called)
+                return self._forfeit(seat, "crash", _went_wrong("match_start", called), called)
             if not called.finished:
                 return self._no_show(seat, called)
         return None
@@ -215,7 +216,7 @@ class _LocalMatch:
         seats = range(len(self.agents))
         causes: tuple[Cause, ...] = tuple("no_show" if other == seat else "normal" for other in seats)
         outcomes: tuple[Outcome, ...] = tuple("void" for _ in self.agents)
-        fault = self._fault(seat, f"match_start had not returned after {called.elapsed_ms:.0f} ms", called)
+        fault = self._fault(seat, _went_wrong("match_start", called), called)
         return self._result(outcomes, causes, f"seat {seat + 1} was not ready in time", fault)
 
     def _fault(self, seat: int, got: str, called: Called, move_ms: int | None = None) -> FaultReport:
@@ -233,7 +234,7 @@ class _LocalMatch:
             got=got,
             traceback=trace if called.error is None else own_traceback(called.error, path),
             moves=position.actions,
-            actions=tuple(position.state.actions()),
+            actions=() if position.is_terminal() else tuple(position.state.actions()),
             move_ms=move_ms,
         )
 
@@ -245,6 +246,13 @@ class _LocalMatch:
         fault: FaultReport | None = None,
     ) -> LocalResult:
         return LocalResult(outcomes, causes, self.position, tuple(self.moves), detail, fault)
+
+
+def _went_wrong(name: str, called: Called) -> str:
+    """Say what came of a call that failed or has not come back."""
+    if called.error is not None:
+        return f"{name} raised {headline(called.error)}"
+    return f"{name} had not returned after {called.elapsed_ms:.0f} ms"
 
 
 def loss_of(seat: int, cause: Cause, players: int) -> tuple[tuple[Outcome, ...], tuple[Cause, ...]]:

@@ -5,8 +5,9 @@ The receiving thread calls everything here.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from threading import Event
 
-from agents.clock import now_ms
+from agents.clock import now_ms, wait
 from agents.fault import FaultReport
 from agents.observer import Observer
 from agents.protocol import Ack, MatchEnd, MatchStart, Reject, YourMove
@@ -14,6 +15,12 @@ from agents.seat import Seat, Surroundings
 
 MAX_EARLY = 64
 """Requests kept for matches not announced yet: as many as a connection may play at once."""
+
+ENDING = frozenset({"", "match_end"})
+"""What an agent is at whose match is over, unless it still chooses: about to hear so, or hearing it."""
+
+POLL_MS = 10
+"""Between looks at whether the agent's code is done."""
 
 
 @dataclass
@@ -37,7 +44,7 @@ class Matches:
         self._observer = observer
         self._fault = fault
         self._early: dict[int, tuple[YourMove, float]] = {}
-        self._overdue: dict[Seat, tuple[float, bool]] = {}
+        self._closing: dict[Seat, tuple[float, bool]] = {}
 
     def start(self, start: MatchStart, *, new: bool) -> None:
         """Begin a match, if `new` ones are wanted, or go on with one after a reconnection."""
@@ -90,21 +97,32 @@ class Matches:
         """Look after what is overdue: answers without acknowledgement, and code that does not come back."""
         for seat in self.seats.values():
             seat.tick()
-        for seat, (until_ms, late) in list(self._overdue.items()):
-            if not seat.stuck:
-                del self._overdue[seat]
+        for seat, (until_ms, late) in list(self._closing.items()):
+            if seat.doing is None:
+                del self._closing[seat]
                 if late:
                     self._observer.timed_out(seat.late_report())
             elif now_ms() > until_ms:
-                del self._overdue[seat]
+                del self._closing[seat]
                 self._fault(seat.late_report())
 
-    def give_up_waiting(self) -> None:
-        """Report what is left to report, for the run is over."""
-        for seat, (_, late) in self._overdue.items():
+    def finish(self, stop: Event, patience_ms: float) -> None:
+        """Let the agent hear how its last matches ended, then report what is left to report.
+
+        Code that is still choosing is not waited for: it has had its time.
+        """
+        until_ms = now_ms() + patience_ms
+        while (
+            not stop.is_set() and now_ms() < until_ms and any(seat.doing in ENDING for seat in self._closing)
+        ):
+            wait(stop, POLL_MS)
+        self.tick()
+        for seat, (_, late) in self._closing.items():
             if late:
                 self._observer.timed_out(seat.late_report())
-        self._overdue.clear()
+            elif seat.doing in ENDING and not stop.is_set():
+                self._fault(seat.late_report())
+        self._closing.clear()
 
     def _lose(self, match: int) -> None:
         seat = self.seats.pop(match)
@@ -114,7 +132,4 @@ class Matches:
     def _close(self, seat: Seat, end: MatchEnd | None, *, late: bool) -> None:
         """End a match. Its report waits for the agent's code, to say how long it took, but not for ever."""
         seat.end(end)
-        if seat.stuck:
-            self._overdue[seat] = (now_ms() + seat.start.time_control.move_ms, late)
-        elif late:
-            self._observer.timed_out(seat.late_report())
+        self._closing[seat] = (now_ms() + seat.start.time_control.move_ms, late)

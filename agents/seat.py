@@ -134,9 +134,9 @@ class Seat:
         self._jobs.put(None)
 
     @property
-    def stuck(self) -> bool:
-        """Whether the match is over and the agent's code has still not come back."""
-        return self.over and bool(self._running)
+    def doing(self) -> str | None:
+        """The agent's function that runs, "" between two, None when it is done with the match for good."""
+        return self._running if self._thread.is_alive() else None
 
     def late_report(self) -> FaultReport:
         """Report how long the agent's code took, or where it is while it does not come back."""
@@ -237,8 +237,12 @@ class Seat:
             self._around.send(self._answer)
 
     def _tell_end(self, message: MatchEnd) -> None:
-        if self._ready:
-            self._call("match_end", lambda: self._agent.match_end(message))
+        if not self._ready:
+            return
+        called = self._call("match_end", lambda: self._agent.match_end(message))
+        if called.error is not None:
+            trace = own_traceback(called.error, self._around.path)
+            self._fail(f"match_end raised {headline(called.error)}", trace)
 
     # faults -----------------------------------------------------------------------------------------
 
@@ -250,8 +254,9 @@ class Seat:
 
     def _give_up(self, resign: Resign) -> None:
         with self._lock:
-            self._answer = resign
-            self._send_answer()
+            if not self.over:
+                self._answer = resign
+                self._send_answer()
 
     def _report(self, got: str, traceback: str, move_ms: int | None = None) -> FaultReport:
         request, start = self._asked, self.start

@@ -4,9 +4,9 @@ import contextlib
 import os
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import click
@@ -33,8 +33,8 @@ LATE_ADVICE = (
     "how long it has; let it search less deep, or stop in time and return its best action so far"
 )
 
-INTERRUPTED, DONE = True, False
-"""What the waiting thread is told: Ctrl-C was pressed, or the client has ended."""
+STEP_S = 0.1
+"""Between looks at whether Ctrl-C was pressed."""
 
 
 @click.command()
@@ -162,29 +162,31 @@ def _registered(server: str, name: str, before: str) -> str:
 def _until_interrupted(client: Client, reporter: Reporter) -> Played:
     """Play; leave after the running matches at the first Ctrl-C, at once at the second or while offline.
 
-    The client has a thread of its own. Ctrl-C writes a line into a queue instead of raising
-    KeyboardInterrupt: raised inside a lock or a callback, the exception would be lost and Ctrl-C with it.
+    The client has a thread of its own. Ctrl-C is noted and raises no KeyboardInterrupt: one raised inside a
+    lock or a callback would be lost. And the waiting is in short steps: Python runs a signal's handler
+    between its own instructions, so that of a Ctrl-C just before a long wait would run after it.
     """
-    news: SimpleQueue[bool] = SimpleQueue()
-    before = signal.signal(signal.SIGINT, lambda *_: news.put(INTERRUPTED))
+    presses: deque[int] = deque()
+    before = signal.signal(signal.SIGINT, lambda number, _: presses.append(number))
     try:
         with ThreadPoolExecutor(1, thread_name_prefix="plyground-client") as pool:
             playing = pool.submit(client.run)
-            playing.add_done_callback(lambda _: news.put(DONE))
             again = False
-            while news.get() is INTERRUPTED:
-                _leave(client, reporter, playing, again=again)
-                again = True
+            while not wait([playing], timeout=STEP_S).done:
+                if presses:
+                    presses.popleft()
+                    _leave(client, reporter, again=again)
+                    again = True
             return playing.result()
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _leave(client: Client, reporter: Reporter, playing: Future[Played], *, again: bool) -> None:
+def _leave(client: Client, reporter: Reporter, *, again: bool) -> None:
     """Carry out a Ctrl-C."""
     if again or not reporter.online:
         client.stop()
-    elif not playing.done():
-        client.leave()
-        if reporter.running:
-            reporter.say(f"leaving after {reporter.running} running; Ctrl-C again leaves at once")
+        return
+    client.leave()
+    if reporter.running:
+        reporter.say(f"leaving after {reporter.running} running; Ctrl-C again leaves at once")

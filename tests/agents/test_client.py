@@ -7,6 +7,7 @@ import pytest
 
 from agents import protocol
 from agents.agent import Resigned
+from agents.client import Timing
 from games import InputError
 
 
@@ -662,10 +663,10 @@ def test_a_request_that_comes_before_its_match_is_answered(server, run, scripted
 
 def test_a_request_that_comes_before_the_welcome_is_answered(server, run, scripted):
     def script(talk):
-        talk.hear(protocol.Hello)
+        hello = talk.hear(protocol.Hello)
         talk.announce(history=("4", "1"))
         talk.ask("4 1")
-        talk.say(protocol.Welcome(1, "ada", 1, protocol.Limits(65_536, 4_096, 50, 100, 10_000), [7]))
+        talk.let_in(hello, running=(7,))
         talk.hear(protocol.Ready)
         talk.hear_move(ply=2)
         talk.ack(2)
@@ -777,6 +778,67 @@ def test_leaving_between_matches_is_said_before_the_connection_ends(server, run,
 
 
 # time -------------------------------------------------------------------------------------------------
+
+
+def one_match(talk):
+    """A match of one move, and nothing after it."""
+    talk.welcome()
+    talk.start()
+    talk.ask("")
+    talk.hear_move(ply=0)
+    talk.ack(0)
+    talk.end()
+    talk.hears_no_more_than(protocol.Leave)
+
+
+def test_the_agent_hears_how_its_last_match_ended(server, run, scripted):
+    class Thorough(scripted):
+        def match_end(self, end):
+            time.sleep(0.3)
+            super().match_end(end)
+
+    agent = Thorough(fourth)
+    assert run(server(one_match).url, agent).finish().faults == []
+    assert agent.ended == 1
+
+
+def test_a_crash_in_match_end_is_reported_and_resigns_nothing(server, run, scripted):
+    class Careless(scripted):
+        def match_end(self, end):
+            crash(None, None)
+
+    (report,) = run(server(one_match).url, Careless(fourth)).finish().faults
+    assert report.got == "match_end raised ZeroDivisionError: integer division or modulo by zero"
+    assert "crash(None, None)" in report.traceback
+
+
+def test_a_match_end_that_does_not_come_back_is_reported_and_waited_for_no_longer(server, run, scripted):
+    released = threading.Event()
+
+    class Endless(scripted):
+        def match_end(self, end):
+            released.wait(60)
+
+    (report,) = run(server(one_match).url, Endless(fourth)).finish().faults
+    assert report.got.startswith("match_end had not returned after ")
+    assert "released.wait" in report.traceback
+    released.set()
+
+
+def test_stop_waits_for_nothing(server, run, scripted):
+    inside, released = threading.Event(), threading.Event()
+
+    class Endless(scripted):
+        def match_end(self, end):
+            inside.set()
+            released.wait(60)
+
+    going = run(server(one_match).url, Endless(fourth), timing=Timing(linger_ms=50_000))
+    assert inside.wait(20)
+    going.client.stop()
+    assert going.finish().faults == []
+    assert not released.is_set()
+    released.set()
 
 
 class Slow:

@@ -241,3 +241,17 @@ def test_a_fault_in_a_rehearsal_is_told_at_its_own_ply():
     result = play_match(GAME, [agent, RandomAgent(1)], moves=["4", "4", "3", "3"], rehearsing=[0])
     assert_forfeit(result, 0, "crash")
     assert (result.fault.ply, result.fault.moves) == (2, ("4", "4"))
+
+
+def test_a_match_end_that_crashes_is_a_fault_and_changes_no_outcome(scripted):
+    class Careless(scripted):
+        def match_end(self, end):
+            raise ValueError("no file to write to")
+
+    plain = play_match(GAME, [scripted(first_legal), scripted(first_legal)], CONTROL)
+    result = play_match(GAME, [scripted(first_legal), Careless(first_legal)], CONTROL)
+
+    assert (result.outcomes, result.causes) == (plain.outcomes, plain.causes)
+    assert result.fault is not None
+    assert (result.fault.seat, result.fault.got) == (1, "match_end raised ValueError: no file to write to")
+    assert "  legal     (it was not asked for an action)" in result.fault.text()
