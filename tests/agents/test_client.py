@@ -805,9 +805,21 @@ def test_the_agent_hears_how_its_last_match_ended(server, run, scripted):
 def test_a_crash_in_match_end_is_reported_and_resigns_nothing(server, run, scripted):
     class Careless(scripted):
         def match_end(self, end):
-            crash(None, None)
+            if end.match == 7:
+                crash(None, None)
 
-    (report,) = run(server(one_match).url, Careless(fourth)).finish().faults
+    def script(talk):
+        talk.welcome()
+        talk.start(match=7)
+        talk.start(match=8)
+        talk.end(match=7)
+        talk.hear(protocol.Leave)
+        talk.ask("", match=8)
+        talk.hear_move(ply=0, match=8)
+        talk.end(match=8)
+        talk.hears_no_more_than()
+
+    (report,) = run(server(script).url, Careless(fourth), matches=None, concurrency=2).finish().faults
     assert report.got == "match_end raised ZeroDivisionError: integer division or modulo by zero"
     assert "crash(None, None)" in report.traceback
 
