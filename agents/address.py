@@ -43,6 +43,14 @@ def check_token_is_safe(server_url: str) -> None:
         )
 
 
+def bearer(token: str) -> str:
+    """Return the Authorization header for a token. Raises InputError for a text that cannot be one."""
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError("bad_token", expected="a token: ply_, then letters and digits", got="another text")
+    return f"Bearer {token}"
+
+
 def _split(server_url: str) -> SplitResult:
     try:
         parts = urlsplit(server_url.strip())

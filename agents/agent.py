@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from agents.clock import Clock
-from agents.protocol import MAX_INFO_BYTES, MatchEnd, MatchStart
+from agents.protocol import MAX_INFO_BYTES, MatchEnd, MatchStart, YourMove
 from agents.search_info import SearchInfo
-from games import Game, InputError, State
+from agents.view import View
+from games import Game, InputError
+from games.observation import Observation
 
 MAX_ACTION_CHARACTERS = 100
 
@@ -28,8 +30,14 @@ class Agent:
 
     info: SearchInfo | Mapping[str, Any] | None = None
 
-    def choose(self, state: State, clock: Clock) -> int | str:
-        """Choose a legal action of `state`: one of `state.actions()`, or its text."""
+    def asked(self, request: YourMove) -> None:
+        """Hear the request itself, just before `choose`: for agents that are driven by messages."""
+
+    def choose(self, state: Any, clock: Clock) -> int | str:
+        """Choose a legal action of `state`: one of `state.actions()`, or its text.
+
+        It is a State, or where something is hidden an Observation.
+        """
         raise NotImplementedError
 
     def match_start(self, start: MatchStart) -> None:
@@ -52,7 +60,7 @@ class Choice:
     problem: str | None = None
 
 
-def read_choice(game: Game, state: State, chosen: object) -> Choice:
+def read_choice(game: Game, state: View, chosen: object) -> Choice:
     """Read what `choose` returned: an action, any integer type, or an action's text.
 
     A bool, a float or None is no action, however close its value comes to one.
@@ -91,7 +99,7 @@ def _shown(value: object) -> str:
         return f"{_article(type(value).__name__)} that cannot be shown"
 
 
-def _illegal_text(game: Game, state: State, action: int) -> str:
+def _illegal_text(game: Game, state: View, action: int) -> str:
     """Write an illegal action so that it cannot be taken for a legal one.
 
     The bare number could be: the columns of connect four count from 0 as actions, from 1 as texts.
@@ -104,7 +112,7 @@ def _illegal_text(game: Game, state: State, action: int) -> str:
     return _shorten(f"illegal:{_shown(action)}" if not text or text in legal else text)
 
 
-def _read_text(game: Game, state: State, text: str) -> Choice:
+def _read_text(game: Game, state: View, text: str) -> Choice:
     try:
         action = game.parse_action(state, text)
     except InputError:
@@ -120,14 +128,14 @@ def _shorten(text: str) -> str:
     return text if len(text) <= MAX_ACTION_CHARACTERS else text[: MAX_ACTION_CHARACTERS - 1] + "…"
 
 
-def info_json(agent: Agent, game: Game, state: State) -> dict[str, Any] | None:
+def info_json(agent: Agent, game: Game, state: View) -> dict[str, Any] | None:
     """Return the agent's `info` as JSON data; None where it is none, no JSON, or over 4 KB.
 
     What an agent tells about itself must never cost it a move.
     """
     try:
         info = agent.info
-        if isinstance(info, SearchInfo):
+        if isinstance(info, SearchInfo) and not isinstance(state, Observation):
             info = info.to_json(game, state)
         if not isinstance(info, Mapping):
             return None

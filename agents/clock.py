@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 Timer = Callable[[], float]
 """Answers the milliseconds since some fixed moment; never runs backwards."""
@@ -56,3 +57,53 @@ def search_ms(clock: Clock, reserve_ms: float, time_ms: float | None = None) -> 
     """
     limit = clock.move_ms - min(reserve_ms, clock.move_ms / 2)
     return limit if time_ms is None else min(limit, time_ms)
+
+
+# the clock of compiled code -----------------------------------------------------------------------------
+
+MACHINE_CLOCK = hasattr(time, "CLOCK_MONOTONIC")
+"""Whether compiled code can read a clock on this system."""
+
+
+def machine_ms() -> float:
+    """Milliseconds on the clock that compiled code reads."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC) * 1000.0
+
+
+def searching_ms(memory: Any) -> float:
+    """Read the clock in mid-search: in plain Python the one that the memory holds, else the machine's."""
+    return float(memory.timer())
+
+
+def teach_compiled_code() -> None:
+    """Let compiled code call `searching_ms`: the system's `clock_gettime`, found by its name.
+
+    An address would do as well, but it is another one in the next process, and the code on disk would be
+    useless there.
+    """
+    from llvmlite import ir  # noqa: PLC0415 - numba takes a third of a second, and only searches need it
+    from numba import types  # noqa: PLC0415
+    from numba.core import cgutils  # noqa: PLC0415
+    from numba.extending import intrinsic, overload  # noqa: PLC0415
+
+    word = ir.IntType(64)
+    timespec = ir.LiteralStructType([word, word])  # seconds, nanoseconds
+    function = ir.FunctionType(ir.IntType(32), [ir.IntType(32), timespec.as_pointer()])
+
+    def monotonic_ns(_context: Any) -> Any:
+        def build(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+            place = cgutils.alloca_once(builder, timespec)
+            read = cgutils.get_or_insert_function(builder.module, function, "clock_gettime")
+            builder.call(read, [ir.Constant(ir.IntType(32), time.CLOCK_MONOTONIC), place])
+            seconds = builder.extract_value(builder.load(place), 0)
+            nanoseconds = builder.extract_value(builder.load(place), 1)
+            return builder.add(builder.mul(seconds, ir.Constant(word, 1_000_000_000)), nanoseconds)
+
+        return types.int64(), build
+
+    read_ns = intrinsic(monotonic_ns)
+
+    def read(memory: Any) -> Any:  # noqa: ARG001 - numba compares the names
+        return lambda memory: read_ns() / 1e6  # noqa: ARG005
+
+    overload(searching_ms, strict=False)(read)

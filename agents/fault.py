@@ -12,6 +12,12 @@ from agents.call import Frames
 PROGRAM = "plyground"
 
 
+class ToldError(Exception):
+    """An error that tells itself: a sentence, and in `trace` what its author sees for a traceback."""
+
+    trace = ""
+
+
 @dataclass(frozen=True)
 class FaultReport:
     """A crash, an illegal action or a search too long of one agent at one ply.
@@ -76,11 +82,15 @@ def written_note(actions: Sequence[int], texts: Sequence[str]) -> str:
 
 def headline(error: BaseException) -> str:
     """Return the last line of a traceback: the error's type and message."""
+    if isinstance(error, ToldError):
+        return str(error)
     return traceback.format_exception_only(error)[-1].strip()
 
 
 def own_traceback(error: BaseException, path: Path | None) -> str:
     """Format the traceback from the first line in the agent's own file on; all of it if there is none."""
+    if isinstance(error, ToldError):
+        return error.trace
     trace = error.__traceback__
     while trace is not None and not _is_in(trace, path):
         trace = trace.tb_next

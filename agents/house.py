@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agents import roster
 from agents.agent import Agent
@@ -26,6 +26,9 @@ CONCURRENCY = 4
 
 SERVER_GONE = 0
 REFUSED = 2
+
+ITS_OWN = frozenset({"name_taken", "bad_name"})
+"""Codes of refusals that concern one agent alone."""
 
 log = logging.getLogger("plyground.house")
 
@@ -52,16 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ladders", action="append", default=[], metavar="NAME=GAME", help="repeatable")
     options = parser.parse_args(arguments)
     logging.basicConfig(format="house: %(message)s", level=logging.WARNING, stream=sys.stderr)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's to handle
+    for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, or a service's stop: the server's to handle
+        signal.signal(number, signal.SIG_IGN)
     ladders = _ladders(options.ladders)
     token = sys.stdin.readline()
     if not token.endswith("\n"):
         _exit(SERVER_GONE)
     thinking = threading.Semaphore(max(1, (os.cpu_count() or 1) - 1))
     for agent in roster.load():
-        client = _client(options.server, token.strip(), agent, ladders, thinking)
-        if client is not None:
-            threading.Thread(target=_play, args=(client, agent.name), name=agent.name, daemon=True).start()
+        own = {name: game for name, game in ladders.items() if agent.plays(game)}
+        if own:
+            client = _client(options.server, token.strip(), agent, list(own), thinking)
+            playing = (client, agent, list(own.values()))
+            threading.Thread(target=_play, args=playing, name=agent.name, daemon=True).start()
     sys.stdin.read()
     _exit(SERVER_GONE)
 
@@ -76,12 +82,9 @@ def _ladders(texts: Sequence[str]) -> dict[str, Game]:
 
 
 def _client(
-    server: str, token: str, agent: HouseAgent, ladders: Mapping[str, Game], thinking: threading.Semaphore
-) -> Client | None:
-    """Return the agent's client; None if it plays none of the ladders' games."""
-    own = [name for name, game in ladders.items() if agent.plays(game)]
-    if not own:
-        return None
+    server: str, token: str, agent: HouseAgent, ladders: Sequence[str], thinking: threading.Semaphore
+) -> Client:
+    """Return the client that plays the agent on ladders."""
 
     def make_agent(start: MatchStart) -> Agent:
         return roster.build(agent, load(start.game))
@@ -89,7 +92,7 @@ def _client(
     return Client(
         server,
         agent.name,
-        own,
+        ladders,
         token,
         make_agent=make_agent,
         concurrency=CONCURRENCY,
@@ -100,13 +103,20 @@ def _client(
     )
 
 
-def _play(client: Client, name: str) -> None:
-    """Play until the process ends. A refusal ends it: the server starts a fresh one."""
+def _play(client: Client, agent: HouseAgent, games: Sequence[Game]) -> None:
+    """Play until the process ends. A refusal ends it, and the server starts a fresh one.
+
+    An agent whose name somebody else has stays away alone. What is not compiled yet is compiled before the
+    agent comes: no match waits for that.
+    """
     try:
+        for game in games:
+            roster.prepare(agent.algorithm, game.variant)
         client.run()
     except InputError as error:
-        log.error("%s: %s", name, error)  # noqa: TRY400 - a sentence, not a traceback
-        _exit(REFUSED)
+        log.error("%s: %s", agent.name, error)  # noqa: TRY400 - a sentence, not a traceback
+        if error.code not in ITS_OWN:
+            _exit(REFUSED)
 
 
 def _exit(code: int) -> None:

@@ -1,17 +1,19 @@
 """Matches without a server: the same rules, limits and causes of ends."""
 
 import functools
+import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agents import view
 from agents.agent import Agent, Resigned, info_json, read_choice
 from agents.call import Called, call
 from agents.clock import Clock, Timer, now_ms
-from agents.fault import FaultReport, headline, own_stack, own_traceback
-from agents.protocol import Cause, MatchEnd, MatchStart, Outcome, Player, TimeControl
-from games import Game, Position
+from agents.fault import FaultReport, ToldError, headline, own_stack, own_traceback
+from agents.protocol import Cause, MatchEnd, Outcome, TimeControl
+from games import CHANCE, Game, Position
 
 SCORES: dict[Outcome, float | None] = {"win": 1.0, "draw": 0.5, "loss": 0.0, "void": None}
 UNTIMED_MS = 24 * 3600 * 1000
@@ -46,8 +48,8 @@ class LocalResult:
         return tuple(SCORES[outcome] for outcome in self.outcomes)
 
 
-OnMove = Callable[[Position, PlayedMove], None]
-"""Called after each move with the position reached."""
+OnMove = Callable[[Position, PlayedMove | None], None]
+"""Called with the position before the first move (and None) and after each; chance has moved by then."""
 
 
 def play_match(
@@ -58,10 +60,11 @@ def play_match(
     *,
     names: Sequence[str] = (),
     rehearsing: Collection[int] = (),
+    seed: int = 0,
     on_move: OnMove | None = None,
     timer: Timer = now_ms,
 ) -> LocalResult:
-    """Play one match; `agents` by seat. `moves` are played first, for both.
+    """Play one match; `agents` by seat. `moves` are played first, for both; `seed` is that of chance.
 
     The seats `rehearsing` are asked for those of the moves that are theirs, and what they answer is ignored:
     an agent that remembers its earlier calls is then as it was when these moves were its own.
@@ -71,7 +74,7 @@ def play_match(
     """
     given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
-    match = _LocalMatch(given, agents, time_control, names, rehearsing, timer)
+    match = _LocalMatch(given, agents, time_control, names, rehearsing, random.Random(seed), timer)
     return match.tell_end(match.play(on_move))
 
 
@@ -85,25 +88,33 @@ class _LocalMatch:
         time_control: TimeControl | None,
         names: Sequence[str],
         rehearsing: Collection[int],
+        lots: random.Random,
         timer: Timer,
     ) -> None:
         self.game = given.game
         self.given = given
         self.position = Position.start(given.game)
+        self.movers: list[int] = []
         self.rehearsing = rehearsing
         self.agents = agents
         self.time_control = time_control
         self.names = names
+        self.lots = lots
         self.timer = timer
         self.moves: list[PlayedMove] = []
 
     def play(self, on_move: OnMove | None) -> LocalResult:
         """Play to the end."""
         ended = self._start_all() or self._play_given()
-        while ended is None and not self.position.is_terminal():
+        moved = None
+        while ended is None:
+            self._draw()
+            if on_move is not None:
+                on_move(self.position, moved)
+            if self.position.is_terminal():
+                break
             ended = self._move()
-            if ended is None and on_move is not None:
-                on_move(self.position, self.moves[-1])
+            moved = self.moves[-1] if ended is None else None
         if ended is not None:
             return ended
         outcomes = by_utilities(self.position.utilities())
@@ -143,16 +154,8 @@ class _LocalMatch:
 
     def _start(self, seat: int) -> Called:
         position = self.position if seat in self.rehearsing else self.given
-        start = MatchStart(
-            match=0,
-            game=self.game.variant,
-            ladder="local",
-            seat=seat,
-            players=[Player(number, name, 1) for number, name in enumerate(self.names)],
-            time_control=self.time_control or TimeControl(move_ms=0),
-            position=position.text(),
-            history=list(position.actions),
-        )
+        control = self.time_control or TimeControl(move_ms=0)
+        start = view.match_start(0, "local", position, seat, self.names, control)
         return self._call(lambda: self.agents[seat].match_start(start))
 
     def _play_given(self) -> LocalResult | None:
@@ -164,8 +167,19 @@ class _LocalMatch:
                 ended = None if resigned else self._failed(called)
                 if ended is not None:
                     return ended
-            self.position = self.position.play(text)
+            self._play(text)
         return None
+
+    def _play(self, text: str) -> None:
+        self.movers.append(self.position.to_move())
+        self.position = self.position.play(text)
+
+    def _draw(self) -> None:
+        """Let chance move as long as it is to move."""
+        while not self.position.is_terminal() and self.position.to_move() == CHANCE:
+            outcomes, probabilities = zip(*self.position.outcomes(), strict=True)
+            (outcome,) = self.lots.choices(outcomes, probabilities)
+            self._play(outcome)
 
     def _move(self) -> LocalResult | None:
         """Ask for one move; return the result if it ends the match."""
@@ -177,11 +191,12 @@ class _LocalMatch:
         ended = self._failed(called)
         if ended is not None:
             return ended
-        choice = read_choice(self.game, position.state, called.value)
+        shown = view.of_position(position)
+        choice = read_choice(self.game, shown, called.value)
         if choice.problem is not None:
             return self._forfeit(seat, "illegal_action", choice.problem, called)
-        info = info_json(self.agents[seat], self.game, position.state)
-        self.position = position.play(choice.text)
+        info = info_json(self.agents[seat], self.game, shown)
+        self._play(choice.text)
         self.moves.append(PlayedMove(position.ply, seat, choice.text, called.elapsed_ms, info))
         return None
 
@@ -191,7 +206,14 @@ class _LocalMatch:
         agent = self.agents[position.to_move()]
         clock = Clock(control.move_ms if control else UNTIMED_MS, timer=self.timer)
         limit = control.move_ms + control.margin_ms if control else None
-        return call(lambda: agent.choose(position.state, clock), limit, self.timer)
+        request = view.your_move(0, position, self.movers, round(clock.move_ms))
+        shown = view.of_position(position)
+
+        def choose() -> object:
+            agent.asked(request)
+            return agent.choose(shown, clock)
+
+        return call(choose, limit, self.timer)
 
     def _failed(self, called: Called) -> LocalResult | None:
         """Return the result if `choose` crashed or took too long."""
@@ -229,12 +251,12 @@ class _LocalMatch:
             agent=name,
             seat=seat,
             ply=position.ply,
-            position=position.text(),
+            position=position.text(seat),
             legal=tuple(position.legal()),
             got=got,
             traceback=trace if called.error is None else own_traceback(called.error, path),
-            moves=position.actions,
-            actions=() if position.is_terminal() else tuple(position.state.actions()),
+            moves=position.seen_actions(seat),
+            actions=tuple(position.state.actions()) if position.legal() else (),
             move_ms=move_ms,
         )
 
@@ -251,7 +273,8 @@ class _LocalMatch:
 def _went_wrong(name: str, called: Called) -> str:
     """Say what came of a call that failed or has not come back."""
     if called.error is not None:
-        return f"{name} raised {headline(called.error)}"
+        said = headline(called.error)
+        return said if isinstance(called.error, ToldError) else f"{name} raised {said}"
     return f"{name} had not returned after {called.elapsed_ms:.0f} ms"
 
 

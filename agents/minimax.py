@@ -7,27 +7,52 @@ turns where another player is to move. So a player may well move twice in a row.
 import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 from agents.agent import Agent
 from agents.clock import Clock, search_ms
-from agents.evaluation import checked_weights, cutoff_value
+from agents.evaluation import check_game, checked_weights, cutoff_value
+from agents.ordering import PLIES
+from agents.protocol import MatchStart
+from agents.scratch import Scratch, count_node, keep_line, limits_reached
 from agents.search_info import SearchInfo
-from games import State
-
-NODES_BETWEEN_LOOKS = 256
-"""States generated between two looks at the clock."""
+from games import State, load
+from games.kernel.jit import njit
 
 
-class OutOfTimeError(Exception):
-    """The clock ran down in mid-search."""
+@njit
+def value(state: Any, p: int, depth: int, ply: int, memory: Any) -> float:
+    """Minimax value of `state` for player `p`, `depth` plies deep; line `ply` of the memory leads to it.
+
+    It means nothing once `memory.spent` is set.
+    """
+    count_node(memory, ply)
+    if memory.nodes > memory.next_look and limits_reached(memory):
+        return 0.0
+    if state.is_terminal():
+        return float(state.utility(p))
+    if depth == 0:
+        memory.horizon += 1
+        return cutoff_value(state, p, memory.weights)
+    mover = int(state.to_move())
+    best = -math.inf
+    for action in state.actions():
+        r = value(state.result(action), mover, depth - 1, ply + 1, memory)
+        if memory.spent:
+            return 0.0
+        if r > best:
+            best = r
+            keep_line(memory, ply, action)
+    return best if mover == p else -best
 
 
 class Minimax(Agent):
     """Plays an action of the highest minimax value, `depth` plies deep, EVAL at the cut-off.
 
-    For two players, zero-sum, without chance. `depth` None searches to the end of the game. Among equals
-    an action that ends the game comes first, then the seed decides. With less than `reserve_ms` left on
-    the clock the search stops and plays the best action it has valued.
+    For two players, zero-sum, without chance and hidden information; another game is an InputError. `depth`
+    None searches to the end of the game. Among equals an action that ends the game comes first, then the
+    seed decides. With less than `reserve_ms` left on the clock the search stops and plays the best action it
+    has valued.
     """
 
     def __init__(
@@ -43,6 +68,10 @@ class Minimax(Agent):
         self.reserve_ms = reserve_ms
         self._rng = random.Random(seed)
 
+    def match_start(self, start: MatchStart) -> None:
+        """Compile the search for the game, which takes seconds the first time, before any clock runs."""
+        Minimax(1, self.weights).values(load(start.game).initial_state())
+
     def choose(self, state: State, clock: Clock) -> int:
         """Choose the action of the highest value."""
         values = self.values(state, clock, search_ms(clock, self.reserve_ms))
@@ -53,58 +82,30 @@ class Minimax(Agent):
 
     def values(self, state: State, clock: Clock | None = None, stop_ms: float = math.inf) -> dict[int, float]:
         """Value of each action for the player to move; only those it got to before `stop_ms` on the clock."""
-        info = self.info = SearchInfo("minimax", depth=self.depth or 0)
-        search = _Search(info, checked_weights(state, self.weights), clock or Clock(0), stop_ms)
-        values: dict[int, float] = {}
-        try:
-            for action in state.actions():
-                line: list[int] = []
-                values[action] = search.value(state.result(action), state.to_move(), self._below(), line, 1)
-                if values[action] > (-math.inf if info.value is None else info.value):
-                    info.value, info.pv = values[action], [action, *line]
-        except OutOfTimeError:
-            info.depth = 0
-        info.complete = (
-            not search.cut and info.value is not None and len(values) == len(list(state.actions()))
-        )
+        info = self.info = SearchInfo("minimax")
+        depth = min(PLIES if self.depth is None else self.depth, PLIES)
+        scratch = self._scratch(state, clock or Clock(0), stop_ms)
+        values = scratch.run(lambda: _root(state, depth, scratch, info))
+        memory = scratch.memory
+        scratch.report(info)
+        info.complete = not memory.horizon and not memory.spent
+        info.depth = 0 if memory.spent else self.depth or 0
         return values
 
-    def _below(self) -> int:
-        """Return the depth left below the root; negative numbers never reach 0, so they mean no cut-off."""
-        return -1 if self.depth is None else self.depth - 1
+    def _scratch(self, state: State, clock: Clock, stop_ms: float) -> Scratch:
+        check_game(state, "minimax")
+        return Scratch(state, checked_weights(state, self.weights), clock, stop_ms)
 
 
-class _Search:
-    """One search: its weights, its clock, and what it counted."""
-
-    def __init__(self, info: SearchInfo, weights: tuple[float, ...], clock: Clock, stop_ms: float) -> None:
-        self.info = info
-        self.weights = weights
-        self.clock = clock
-        self.stop_ms = stop_ms
-        self.cut = False
-
-    def value(self, state: State, p: int, depth: int, line: list[int], ply: int) -> float:
-        """Minimax value of `state` for player `p`; `line` becomes the line that leads to it."""
-        self._count(ply)
-        if state.is_terminal():
-            return state.utility(p)
-        if depth == 0:
-            self.cut = True
-            return cutoff_value(state, p, self.weights)
-        mover = state.to_move()
-        best = -math.inf
-        for action in state.actions():
-            below: list[int] = []
-            value = self.value(state.result(action), mover, depth - 1, below, ply + 1)
-            if value > best:
-                best = value
-                line[:] = [action, *below]
-        return best if mover == p else -best
-
-    def _count(self, ply: int) -> None:
-        info = self.info
-        info.nodes += 1
-        info.seldepth = max(info.seldepth, ply)
-        if info.nodes % NODES_BETWEEN_LOOKS == 0 and self.clock.elapsed_ms() >= self.stop_ms:
-            raise OutOfTimeError
+def _root(state: State, depth: int, scratch: Scratch, info: SearchInfo) -> dict[int, float]:
+    """Value the actions in turn, and keep the best one's value and line."""
+    search, memory = scratch.function(value), scratch.memory
+    values: dict[int, float] = {}
+    for action in state.actions():
+        r = float(search(scratch.native(state.result(action)), state.to_move(), depth - 1, 1, memory))
+        if memory.spent:
+            break
+        values[action] = r
+        if info.value is None or r > info.value:
+            info.value, info.pv = r, [action, *scratch.line(1)]
+    return values

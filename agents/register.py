@@ -6,7 +6,7 @@ from http.client import HTTPException
 
 import msgspec
 
-from agents.address import check_token_is_safe, http_url, is_loopback
+from agents.address import bearer, check_token_is_safe, http_url, is_loopback
 from games import InputError
 
 TIMEOUT_S = 10.0
@@ -46,17 +46,21 @@ class RegistrationError(InputError):
             self.args = (problem.detail,)
 
 
-def register(server_url: str, name: str) -> str:
+def register(server_url: str, name: str, invitation: str | None = None) -> str:
     """Register an agent and return its token.
 
-    Raises InputError if the name is taken or refused, if registration is closed, or if there is no
-    Plyground server at this address.
+    `invitation` is a token of scope register, for a server that registers nobody else. Raises InputError if
+    the name or the invitation is refused, if registration is closed, or if there is no Plyground server at
+    this address.
     """
     check_token_is_safe(server_url)
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if invitation is not None:
+        headers["Authorization"] = bearer(invitation)
     request = urllib.request.Request(  # noqa: S310 - http_url answers with http or https alone
         http_url(server_url, "/api/v1/agents"),
         data=msgspec.json.encode({"name": name}),
-        headers={"Content-Type": "application/json", "Accept": "application/json"},
+        headers=headers,
         method="POST",
     )
     proxies = urllib.request.ProxyHandler({} if is_loopback(server_url) else None)

@@ -13,7 +13,8 @@ class SearchInfo:
     `value` is the expected utility for the player to move, `pv` the line the search expects (principal
     variation), `nodes` the states generated, `playouts` the games played to the end at random.
     `first_move_cutoffs` is the share of cut-offs made by the first action tried: 1 is perfect ordering.
-    `complete` says that no line was cut off before its end, so that `value` is exact.
+    `table_hits` counts the nodes that the transposition table answered. `complete` says that no line was cut
+    off before its end, so that `value` is exact.
     """
 
     algorithm: str
@@ -25,6 +26,7 @@ class SearchInfo:
     pv: list[int] = field(default_factory=list)
     cutoffs: int = 0
     first_move_cutoffs: float | None = None
+    table_hits: int = 0
     ms_by_depth: list[float] = field(default_factory=list)
     playouts: int = 0
     visits: dict[int, int] = field(default_factory=dict)
@@ -53,6 +55,8 @@ class SearchInfo:
             data["branching_factor"] = round(branching, 2)
         if self.first_move_cutoffs is not None:
             data["first_move_cutoffs"] = round(self.first_move_cutoffs, 3)
+        if self.table_hits:
+            data["table_hits"] = self.table_hits
         if self.ms_by_depth:
             data["ms_by_depth"] = [round(ms, 1) for ms in self.ms_by_depth]
         if self.playouts:

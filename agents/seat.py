@@ -14,12 +14,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents import view
 from agents.agent import Agent, Choice, Resigned, info_json, read_choice
 from agents.call import Called, call, frames_of
 from agents.clock import Clock, now_ms
 from agents.fault import FaultReport, headline, own_stack, own_traceback
 from agents.protocol import FromAgent, MatchEnd, MatchStart, Move, Ready, Resign, YourMove
-from games import Game, InputError, State, load
+from agents.view import View
+from games import Game, InputError, load
 
 TOO_EARLY = ("not_asked", "not_started")
 """Codes of `reject` for an answer that will count when the server has taken note of its own request."""
@@ -192,13 +194,14 @@ class Seat:
         with self._lock:
             before = self._moves[: request.ply - len(request.last_actions)]
             self._moves = [*before, *request.last_actions]
-        state = self._game.parse_position(request.position)
-        view = request.clock
-        clock = Clock(view.move_ms, view.bank_ms, view.increment_ms, started_ms=received_ms)
+        shown = view.of_request(self._game, self.start.seat, request)
+        left = request.clock
+        clock = Clock(left.move_ms, left.bank_ms, left.increment_ms, started_ms=received_ms)
 
         def choose() -> object:
             try:
-                return self._agent.choose(state, clock)
+                self._agent.asked(request)
+                return self._agent.choose(shown, clock)
             finally:
                 self._thought_ms = clock.elapsed_ms()
 
@@ -214,14 +217,14 @@ class Seat:
         if called.error is not None:
             self._fail(headline(called.error), own_traceback(called.error, self._around.path))
             return
-        choice = read_choice(self._game, state, called.value)
+        choice = read_choice(self._game, shown, called.value)
         if choice.problem is not None:
             self.fault = self._report(choice.problem, "")
             self._around.fault(self.fault)
-        self._answer_with(request, choice, state, clock)
+        self._answer_with(request, choice, shown, clock)
 
-    def _answer_with(self, request: YourMove, choice: Choice, state: State, clock: Clock) -> None:
-        info = info_json(self._agent, self._game, state)
+    def _answer_with(self, request: YourMove, choice: Choice, shown: View, clock: Clock) -> None:
+        info = info_json(self._agent, self._game, shown)
         move = Move(self.start.match, request.ply, choice.text, info)
         with self._lock:
             if self.over or self._asked is not request:
@@ -273,16 +276,16 @@ class Seat:
             got=got,
             traceback=traceback,
             moves=tuple(self._moves[:ply]),
-            actions=() if request is None else _actions(start.game, request),
+            actions=() if request is None else _actions(start, request),
             move_ms=move_ms,
         )
 
 
-def _actions(game_name: str, request: YourMove) -> tuple[int, ...]:
+def _actions(start: MatchStart, request: YourMove) -> tuple[int, ...]:
     """Return the legal actions as the agent knows them; none for what this client cannot read."""
     try:
-        game = load(game_name)
-        state = game.parse_position(request.position)
-        return tuple(game.parse_action(state, text) for text in request.legal)
+        game = load(start.game)
+        shown = view.of_request(game, start.seat, request)
+        return tuple(game.parse_action(shown, text) for text in request.legal)
     except InputError:
         return ()

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from agents import view
 from agents.agent import Agent, read_choice
 from agents.call import Called, call
 from agents.clock import Clock
 from agents.fault import headline, own_frame, own_line, written_note
 from agents.plain import duration
 from agents.protocol import MatchEnd, MatchStart, Player, TimeControl
-from games import Game, InputError, Position
+from games import CHANCE, Game, InputError, Position
 
 PATIENCE_MS = 20_000
 """A file that takes longer to import, or for a step of its trial, is refused."""
@@ -231,9 +232,16 @@ def trial(
     Raises InputError with file:line if it crashes, answers with anything but a legal action, or takes longer
     than the limit for a move.
     """
-    first = Position.start(game)
-    for position in (first, first.play(first.legal()[0])):
+    first = _dealt(Position.start(game))
+    for position in (first, _dealt(first.play(first.legal()[0]))):
         _Trial(loaded, position, limits, max(patience_ms, limits.move_ms + limits.margin_ms)).run()
+
+
+def _dealt(position: Position) -> Position:
+    """Let chance move, always by its first outcome."""
+    while position.to_move() == CHANCE:
+        position = position.play(position.outcomes()[0][0])
+    return position
 
 
 @dataclass(frozen=True)
@@ -250,16 +258,20 @@ class _Trial:
         agent = self._done("match_start", self._start).value
         assert isinstance(agent, Agent)
         clock = Clock(min(SHOWN_MS, self.limits.move_ms))
-        called = self._done("choose", lambda: agent.choose(self.position.state, clock))
+        called = self._done("choose", lambda: agent.choose(self._shown, clock))
         if called.elapsed_ms > self.limits.move_ms + self.limits.margin_ms:
             took = f"one too late: choose took {duration(called.elapsed_ms)}"
             raise self._failed("an answer in time", f"{took}, the limit is {duration(self.limits.move_ms)}")
         self._check_answer(called.value)
 
+    @property
+    def _shown(self) -> view.View:
+        return view.of_position(self.position)
+
     def _start(self) -> Agent:
         game, seat = self.position.game, self.position.to_move()
         players = [Player(number, "trial", 1) for number in range(game.players)]
-        begin = Position.start(game).text()
+        begin = Position.start(game).text(seat)
         agent = self.loaded.make()
         agent.match_start(MatchStart(0, game.variant, "trial", seat, players, self.limits, begin, []))
         return agent
@@ -279,11 +291,11 @@ class _Trial:
         return called
 
     def _check_answer(self, chosen: object) -> None:
-        game, state = self.position.game, self.position.state
-        choice = read_choice(game, state, chosen)
+        game, shown = self.position.game, self._shown
+        choice = read_choice(game, shown, chosen)
         if choice.problem is None:
             return
-        texts, actions = self.position.legal(), list(state.actions())
+        texts, actions = self.position.legal(), list(shown.actions())
         by_text = isinstance(chosen, str)
         listed = [repr(text) for text in texts] if by_text else [str(action) for action in actions]
         more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
@@ -293,6 +305,6 @@ class _Trial:
         )
 
     def _failed(self, expected: str, got: str, line: int | None = None, note: str = "") -> InputError:
-        tried = f"trying it on {self.position.game.variant} ({self.position.text()})"
+        tried = f"trying it on {self.position.game.variant} ({self.position.text(self.position.to_move())})"
         where = f"{self.loaded.where(line)}{note}, {tried}"
         return InputError("trial_failed", expected=expected, got=got, where=where)

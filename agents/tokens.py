@@ -1,8 +1,9 @@
 """Tokens of a person's agents, kept in the configuration folder so that a second run is the same agent."""
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,11 @@ import msgspec
 from agents.address import http_url
 from agents.plain import plain
 from games import InputError
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where two programs that register at the same moment may lose one token
+    fcntl = None  # type: ignore[assignment]
 
 FILE = "tokens.json"
 Tokens = dict[str, dict[str, str]]
@@ -36,10 +42,28 @@ class TokenStore:
         return self._read().get(http_url(server_url), {}).get(agent)
 
     def put(self, server_url: str, agent: str, token: str) -> None:
-        """Keep a token."""
-        tokens = self._read()
-        tokens.setdefault(http_url(server_url), {})[agent] = token
-        self._write(tokens)
+        """Keep a token; those that other programs keep at the same moment stay."""
+        with self._locked():
+            tokens = self._read()
+            tokens.setdefault(http_url(server_url), {})[agent] = token
+            self._write(tokens)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Make the folder and have it to ourselves; the lock goes with the process, however it ends."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder = None if fcntl is None else os.open(self.file.parent, os.O_RDONLY)
+        except OSError as error:
+            raise self._unusable(error) from error
+        if folder is None:
+            yield
+            return
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _read(self) -> Tokens:
         try:
@@ -60,7 +84,6 @@ class TokenStore:
 
     def _write(self, tokens: Tokens) -> None:
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # mkstemp makes the file 0600 at once: at no moment can anybody else read it.
             handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=f".{FILE}.")
             try:

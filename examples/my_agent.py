@@ -4,7 +4,7 @@ import random
 
 
 def choose(state, clock):
-    """Choose an action of any game here; `clock.left_ms()` tells the time left."""
+    """Choose an action in any game without hidden cards; `clock.left_ms()` tells the time left."""
     me, actions = state.to_move(), list(state.actions())
     random.shuffle(actions)
     return max(actions, key=lambda action: worth(state.result(action), me))

@@ -8,10 +8,23 @@ import re
 from games.board import Board
 from games.errors import InputError, shown
 from games.game import Game, Option
+from games.observation import Observation
 from games.position import Position
-from games.protocol import CHANCE, State
+from games.protocol import CHANCE, PUBLIC, State
 
-__all__ = ["CHANCE", "Board", "Game", "InputError", "Option", "Position", "State", "load", "names"]
+__all__ = [
+    "CHANCE",
+    "PUBLIC",
+    "Board",
+    "Game",
+    "InputError",
+    "Observation",
+    "Option",
+    "Position",
+    "State",
+    "load",
+    "names",
+]
 
 _VARIANT = re.compile(r" *(?P<name>\w+) *(?:\( *(?P<options>[^()]*?) *\) *)?", re.ASCII)
 _OPTION = re.compile(r" *(?P<key>\w+) *= *(?P<value>-?\d{1,6}) *", re.ASCII)

@@ -5,16 +5,30 @@ the bottom up, with one bit above each column always empty, so that lines do not
 An action is a column counted from 0; its text counts from 1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from games.board import Board, Cell
 from games.errors import InputError
 from games.game import Game, Option
 from games.notation import SIDES, bad_position, check_alternation, read_action, split_side
-from games.protocol import MASK, State, as_state, compiled, mix, popcount, u64, word
+from games.protocol import (
+    State,
+    as_state,
+    compiled,
+    kernel,
+    like,
+    mix,
+    popcount,
+    trailing_zeros,
+    u64,
+    variant,
+    word,
+)
 
 WORD_BITS = 64
+
+_LETTERS = str.maketrans("012", f".{SIDES}")
 
 
 class Features(NamedTuple):
@@ -33,15 +47,17 @@ class Features(NamedTuple):
 
 @compiled
 class ConnectFour(NamedTuple):
-    """Stones as bitboards, with the board's size. Seat 0 writes x and begins."""
+    """Stones as bitboards, on a board of 7 columns of 6 cells. Seat 0 writes x and begins."""
 
     me: word
     """Stones of the player to move."""
     mask: word
     """All stones."""
-    rows: int
-    columns: int
-    k: int
+
+    # mypy knows no constants in a NamedTuple.
+    rows = 6  # type: ignore[misc]
+    columns = 7  # type: ignore[misc]
+    k = 4  # type: ignore[misc]
 
     def to_move(self) -> int:
         """Seat whose turn it is: they alternate, so the number of stones tells."""
@@ -58,9 +74,7 @@ class ConnectFour(NamedTuple):
     def result(self, a: int) -> "ConnectFour":
         """Drop a stone into column `a`: adding at its foot carries to the lowest empty cell."""
         foot = u64(1) << a * (self.rows + 1)
-        return ConnectFour(
-            self.me ^ self.mask, self.mask | (self.mask + foot), self.rows, self.columns, self.k
-        )
+        return like(self, self.me ^ self.mask, self.mask | (self.mask + foot))
 
     def is_terminal(self) -> bool:
         """Whether the last mover has a line, or the board is full."""
@@ -102,46 +116,64 @@ class ConnectFour(NamedTuple):
         return mix(u64(self.me + self.mask))
 
 
+@kernel
 def has_line(stones: word, rows: int, k: int) -> bool:
     """Whether the stones hold k in a row, in any of the four directions."""
-    return bool(
+    return (
         run_starts(stones, 1, k)
-        or run_starts(stones, rows, k)
-        or run_starts(stones, rows + 1, k)
-        or run_starts(stones, rows + 2, k)
-    )
+        | run_starts(stones, rows, k)
+        | run_starts(stones, rows + 1, k)
+        | run_starts(stones, rows + 2, k)
+    ) != u64(0)
 
 
+@kernel
 def run_starts(stones: word, step: int, k: int) -> word:
     """First cells of all runs of k stones `step` bits apart, doubling the length proven so far."""
     length = 1
     while length < k:
-        shift = min(length, k - length)
+        shift = length if 2 * length <= k else k - length
         stones &= stones >> shift * step
         length += shift
     return stones
 
 
+@kernel
 def open_windows(own: word, empty: word, rows: int, k: int) -> tuple[int, int]:
-    """Count windows of k cells that hold only `own` and one (two) empty cells.
-
-    Cell by cell along each direction, for all windows at once: those lacking none, one, two so far.
-    """
-    ones = twos = 0
-    for step in (1, rows, rows + 1, rows + 2):
-        lack_none, lack_one, lack_two = u64(MASK), u64(0), u64(0)
-        mine, free = own, empty
-        for _ in range(k):
-            lack_two = lack_two & mine | lack_one & free
-            lack_one = lack_one & mine | lack_none & free
-            lack_none &= mine
-            mine >>= step
-            free >>= step
-        ones += popcount(lack_one)
-        twos += popcount(lack_two)
+    """Count windows of k cells that hold only `own` and one (two) empty cells."""
+    up_one, up_two = open_starts(own, empty, 1, k)
+    falling_one, falling_two = open_starts(own, empty, rows, k)
+    level_one, level_two = open_starts(own, empty, rows + 1, k)
+    rising_one, rising_two = open_starts(own, empty, rows + 2, k)
+    ones = popcount(up_one) + popcount(falling_one) + popcount(level_one) + popcount(rising_one)
+    twos = popcount(up_two) + popcount(falling_two) + popcount(level_two) + popcount(rising_two)
     return ones, twos
 
 
+@kernel
+def open_starts(own: word, empty: word, step: int, k: int) -> tuple[word, word]:
+    """First cells of the windows in one direction that hold only `own` and one (two) empty cells.
+
+    All windows at once, lacking none, one, two: doubled as long as that fits into k, then cell by cell.
+    """
+    none, one, two = own, empty, u64(0)
+    length = 1
+    while length < k:
+        shift = length * step
+        if 2 * length <= k:
+            two = two & (none >> shift) | one & (one >> shift) | none & (two >> shift)
+            one = one & (none >> shift) | none & (one >> shift)
+            none &= none >> shift
+            length *= 2
+        else:
+            two = two & (own >> shift) | one & (empty >> shift)
+            one = one & (own >> shift) | none & (empty >> shift)
+            none &= own >> shift
+            length += 1
+    return one, two
+
+
+@kernel
 def band(rows: int, first: int, last: int) -> word:
     """All cells of the columns from `first` to `last`."""
     cells = u64(0)
@@ -150,6 +182,7 @@ def band(rows: int, first: int, last: int) -> word:
     return cells
 
 
+@kernel
 def full_board(rows: int, columns: int) -> word:
     """All cells."""
     return band(rows, 0, columns - 1)
@@ -157,7 +190,23 @@ def full_board(rows: int, columns: int) -> word:
 
 def start(rows: int = 6, columns: int = 7, k: int = 4) -> State:
     """Return the empty board."""
-    return as_state(ConnectFour(u64(0), u64(0), rows, columns, k))
+    return as_state(board_class(rows, columns, k)(u64(0), u64(0)))
+
+
+def board_class(rows: int, columns: int, k: int) -> Callable[..., ConnectFour]:
+    """Return the state class of a board; each size has its own, so that compiled code knows the size."""
+    if (rows, columns, k) == (ConnectFour.rows, ConnectFour.columns, ConnectFour.k):
+        return ConnectFour
+    return variant(ConnectFour, f"ConnectFour_{rows}_{columns}_{k}", rows=rows, columns=columns, k=k)
+
+
+def __getattr__(name: str) -> Callable[..., ConnectFour]:
+    """Make the class of a variant when code that another process compiled for it asks for it by name."""
+    first, *sizes = name.split("_")
+    if first != "ConnectFour" or len(sizes) != 3 or not all(size.isdigit() for size in sizes):
+        raise AttributeError(name)
+    rows, columns, k = map(int, sizes)
+    return board_class(rows, columns, k)
 
 
 def check_options(rows: int, columns: int, k: int) -> None:
@@ -184,7 +233,7 @@ def _actions_by_text(state: ConnectFour) -> Iterator[tuple[str, int]]:
 
 def parse_action(state: ConnectFour, text: str) -> int:
     """Read a column, "1" for the leftmost."""
-    return read_action(text, _actions_by_text(state), f"connect_four ({format_position(state)})")
+    return read_action(text, _actions_by_text(state), lambda: f"connect_four ({format_position(state)})")
 
 
 def format_action(_state: ConnectFour, action: int) -> str:
@@ -194,14 +243,13 @@ def format_action(_state: ConnectFour, action: int) -> str:
 
 def format_position(state: ConnectFour) -> str:
     """Write the rows from the top, `/` between them, a blank, and who moves."""
-    seats = _stones(state)
-    lines = (
-        "".join(
-            SIDES[seats[row, column]] if (row, column) in seats else "." for column in range(state.columns)
-        )
-        for row in range(state.rows)
-    )
-    return f"{'/'.join(lines)} {SIDES[state.to_move()]}"
+    mover = state.to_move()
+    first = state.me if mover == 0 else state.me ^ state.mask
+    # The bits of a bitboard read as decimal digits: 1 for the stones of x, and twice that for those of o.
+    digits = str(int(f"{first:b}") + 2 * int(f"{first ^ state.mask:b}"))
+    cells = digits.zfill(state.columns * (state.rows + 1))[::-1].translate(_LETTERS)
+    lines = [cells[height :: state.rows + 1] for height in reversed(range(state.rows))]
+    return f"{'/'.join(lines)} {SIDES[mover]}"
 
 
 def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> State:
@@ -216,7 +264,7 @@ def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> St
     bits = {"x": u64(0), "o": u64(0)}
     for (row, column), letter in cells.items():
         bits[letter] |= u64(1) << _bit(row, column, rows)
-    state = ConnectFour(bits[SIDES[to_move]], bits["x"] | bits["o"], rows, columns, k)
+    state = board_class(rows, columns, k)(bits[SIDES[to_move]], bits["x"] | bits["o"])
     if has_line(state.me, rows, k):
         raise bad_position(
             f"{SIDES[to_move]} to move without a line (the game would be over before)",
@@ -290,20 +338,18 @@ def _bit(row: int, column: int, rows: int) -> int:
     return column * (rows + 1) + rows - 1 - row
 
 
-def _cells(state: ConnectFour, stones: word) -> tuple[Cell, ...]:
-    return tuple(
-        (row, column)
-        for row in range(state.rows)
-        for column in range(state.columns)
-        if stones >> _bit(row, column, state.rows) & 1
-    )
+def _cells(state: ConnectFour, stones: word) -> Iterator[Cell]:
+    while stones:
+        column, height = divmod(trailing_zeros(stones), state.rows + 1)
+        yield state.rows - 1 - height, column
+        stones &= stones - 1
 
 
 def _stones(state: ConnectFour) -> dict[Cell, int]:
     """Seat of the stone in each filled cell."""
     mover = state.to_move()
-    mine = set(_cells(state, state.me))
-    return {cell: mover if cell in mine else 1 - mover for cell in _cells(state, state.mask)}
+    theirs = dict.fromkeys(_cells(state, state.me ^ state.mask), 1 - mover)
+    return theirs | dict.fromkeys(_cells(state, state.me), mover)
 
 
 def _winning_cells(state: ConnectFour) -> tuple[Cell, ...]:
@@ -313,7 +359,7 @@ def _winning_cells(state: ConnectFour) -> tuple[Cell, ...]:
         starts = run_starts(winner, step, state.k)
         for i in range(state.k):
             line |= starts << i * step
-    return _cells(state, line)
+    return tuple(sorted(_cells(state, line)))
 
 
 GAME = Game(

@@ -12,11 +12,12 @@ FIELDS = ("game", "position", "moves")
 def describe(request: object) -> dict[str, object]:
     """Describe the position that `{"game", "position"?, "moves"?}` leads to.
 
-    `moves` is a list of actions or one text with blanks between them. The answer is `{"position",
-    "to_move", "legal", "terminal", "utilities", "key"}`; `to_move` is null when the game is over and
-    `utilities` until then; `key` is the position's hash in 16 hexadecimal digits, since readers of JSON
-    may round numbers of 64 bits. A request that cannot be answered gets `{"error": {"code", "message",
-    "at_move"}}`, with the index (from 0) of the move that could not be played, else null.
+    `moves` is a list of actions and chance outcomes, or one text with blanks between them. The answer is
+    `{"position", "to_move", "legal", "terminal", "utilities", "key"}`; `to_move` is null when the game is
+    over and -1 at a chance node, where nothing is `legal`; `utilities` is null until the game is over; `key`
+    is the position's hash in 16 hexadecimal digits, since readers of JSON may round numbers of 64 bits. A
+    request that cannot be answered gets `{"error": {"code", "message", "at_move"}}`, with the index (from 0)
+    of the move that could not be played, else null.
     """
     position = None
     try:

@@ -25,7 +25,11 @@ class Game:
 
     `start`, `read_position` and `check_options` take the chosen options by keyword. `parse_action` and
     `read_position` raise InputError for text they cannot read, `parse_action` also for an action that is
-    not legal in the state.
+    not legal in the state. At a chance node the actions that they read and write are outcomes.
+
+    A game with hidden information also has `action_texts`, `format_seen` and `board_seen`; its `parse_action`
+    and `format_action` ask a state whose turn a player has for nothing but `to_move` and `actions`, so that
+    an Observation will do in its place.
     """
 
     name: str
@@ -45,6 +49,16 @@ class Game:
     chosen: Mapping[str, int] = field(default_factory=dict)
     check_options: Callable[..., None] = lambda **_chosen: None
     """Raises InputError where options contradict each other."""
+    action_texts: tuple[str, ...] = ()
+    """Text of each action, by its number."""
+    format_seen: Callable[[Any, int, int], str] | None = None
+    """Text of an action or outcome played in a state, as a player or PUBLIC may know it."""
+    board_seen: Callable[[Any, int | None, int], Board] | None = None
+    """The board, and the last action on it, as a player or PUBLIC may know it."""
+
+    def __post_init__(self) -> None:
+        if self.hidden and not (self.action_texts and self.format_seen and self.board_seen):
+            raise TypeError(f"game {self.name} is hidden: what its players see would be everything")
 
     @property
     def variant(self) -> str:

@@ -1,6 +1,6 @@
 """What the notations of all games share: reading an action, the side to move, and counts of stones."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from games.errors import InputError, shown
 
@@ -8,15 +8,18 @@ SIDES = "xo"
 """Letters of the first and the second mover in position texts."""
 
 
-def read_action(text: object, legal: Iterable[tuple[str, int]], where: str) -> int:
-    """Find the legal action written exactly as `text`. Raises InputError naming the legal ones."""
+def read_action(text: object, legal: Iterable[tuple[str, int]], where: Callable[[], str]) -> int:
+    """Find the legal action written exactly as `text`. Raises InputError naming the legal ones.
+
+    `where` says which position it is: only an error needs that, and it takes longer than all the rest.
+    """
     actions = dict(legal)
     if not isinstance(text, str) or text not in actions:
         raise InputError(
             "illegal_action",
             expected="a legal action" if actions else "no action, the game is over",
             got=shown(text),
-            where=where,
+            where=where(),
             available=actions,
         )
     return actions[text]

@@ -2,39 +2,29 @@
 
 Figure and chapter references are to Russell and Norvig, Artificial Intelligence: A Modern Approach,
 chapter "Adversarial search and games".
+
+A state class and the functions it calls run twice: as they stand, in plain Python, and as machine code
+inside compiled searches (games.kernel). This file knows nothing of the second way but who takes part in it.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, cast, get_type_hints
 
 CHANCE = -1
 """What `to_move()` answers where chance moves, not a player."""
 
+PUBLIC = -1
+"""For `observation`: what everybody may know."""
+
 MASK = 0xFFFF_FFFF_FFFF_FFFF
 
-word: TypeAlias = int  # noqa: PYI042 - a machine word, named like int
+word: TypeAlias = Annotated[int, "64 unsigned bits"]  # noqa: PYI042 - a machine word, named like int
 """A state field of 64 unsigned bits, such as a bitboard."""
 
-
-def u64(value: int) -> word:
-    """Cut a number to 64 unsigned bits."""
-    return int(value) & MASK
-
-
-def popcount(bits: word) -> int:
-    """Count the ones of a bitboard."""
-    return bits.bit_count()
-
-
-def mix(bits: word) -> word:
-    """Spread a position's number over 64 bits, one to one, so that any of them can index a table.
-
-    One step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-    """
-    bits = u64(bits + u64(0x9E37_79B9_7F4A_7C15))
-    bits = u64((bits ^ (bits >> 30)) * u64(0xBF58_476D_1CE4_E5B9))
-    bits = u64((bits ^ (bits >> 27)) * u64(0x94D0_49BB_1331_11EB))
-    return bits ^ (bits >> 31)
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+S = TypeVar("S")
 
 
 class State(Protocol):
@@ -47,13 +37,13 @@ class State(Protocol):
         """Legal actions, each 0 <= a < 2**15, in a fixed order. Empty at a terminal state."""
 
     def result(self, a: int, /) -> "State":
-        """State after action `a`, which must be legal (it is not checked here)."""
+        """State after action `a`, which must be legal (it is not checked here), or after a chance outcome."""
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""
 
     def utility(self, p: int, /) -> float:
-        """Return the utility of a terminal state for player `p`: +1 won, 0 drawn, -1 lost."""
+        """Return the utility of a terminal state for player `p`: +1 won, 0 drawn, -1 lost; or chips won."""
 
     def features(self, p: int, /) -> Any:
         """Return a NamedTuple of numbers as player `p` sees them: the f_i of EVAL."""
@@ -71,17 +61,101 @@ class State(Protocol):
         """Return the number of players."""
 
 
-REQUIRED = ("to_move", "actions", "result", "is_terminal", "utility", "features", "key")
-C = TypeVar("C", bound=type)
-_registered: dict[str, tuple[str, str]] = {}
+# who takes part ---------------------------------------------------------------------------------------
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "to_move": (),
+    "actions": (),
+    "result": ("a",),
+    "is_terminal": (),
+    "utility": ("p",),
+    "features": ("p",),
+    "key": (),
+    "evaluate": ("p", "w"),
+    "chance": (),
+    "players": (),
+}
+"""The methods of a state that searches call, with the names of their parameters: the same in every game."""
+
+DEFAULTS = ("evaluate", "chance", "players")
+
+OPERATORS = ("__and__", "__or__", "__xor__", "__invert__")
+"""Operators that a compiled NamedTuple of words, such as a board of two words, may define."""
+
+_kernels: list[Callable[..., Any]] = []
+_classes: dict[str, type] = {}
+_watchers: list[Callable[[Any], None]] = []
+
+
+def kernel(function: F) -> F:
+    """Let compiled code call a function: one that state methods or searches use."""
+    _take_part(function)
+    return function
+
+
+def watch(watcher: Callable[[Any], None]) -> None:
+    """Call `watcher` with every kernel and every compiled class, those to come too."""
+    _watchers.append(watcher)
+    for part in (*_kernels, *_classes.values()):
+        watcher(part)
+
+
+def _take_part(part: Any) -> None:
+    if isinstance(part, type):
+        _classes[part.__name__] = part
+    else:
+        _kernels.append(part)
+    for watcher in _watchers:
+        watcher(part)
+
+
+# numbers ----------------------------------------------------------------------------------------------
+
+
+def u64(value: int) -> word:
+    """Cut a number to 64 unsigned bits."""
+    return int(value) & MASK
+
+
+def popcount(bits: word) -> int:
+    """Count the ones of a bitboard."""
+    return bits.bit_count()
+
+
+def trailing_zeros(bits: word) -> int:
+    """Return the number of the lowest one of a bitboard that is not empty."""
+    return (bits & -bits).bit_length() - 1
+
+
+def dot(values: Any, weights: Sequence[float]) -> float:
+    """Sum of the fields of a NamedTuple, each times its weight.
+
+    Raises ValueError for another number of weights; compiled code does not check it: whoever calls it has.
+    """
+    total = 0.0
+    for value, weight in zip(values, weights, strict=True):
+        total += value * weight
+    return total
+
+
+@kernel
+def mix(bits: word) -> word:
+    """Spread a position's number over 64 bits, one to one, so that any of them can index a table.
+
+    One step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+    """
+    bits = u64(bits + u64(0x9E37_79B9_7F4A_7C15))
+    bits = u64((bits ^ (bits >> 30)) * u64(0xBF58_476D_1CE4_E5B9))
+    bits = u64((bits ^ (bits >> 27)) * u64(0x94D0_49BB_1331_11EB))
+    return bits ^ (bits >> 31)
+
+
+# state classes ----------------------------------------------------------------------------------------
 
 
 def _evaluate(self: Any, p: int, w: Sequence[float]) -> float:
     """EVAL(s) = sum of w_i f_i(s): the dot product of features and weights."""
-    total = 0.0
-    for value, weight in zip(self.features(p), w, strict=True):
-        total += value * weight
-    return total
+    return dot(self.features(p), w)
 
 
 def _chance(self: Any) -> Iterator[tuple[int, float]]:  # noqa: ARG001 - a method
@@ -94,22 +168,93 @@ def _players(self: Any) -> int:  # noqa: ARG001 - a method
     return 2
 
 
-def compiled(cls: C) -> C:
-    """Make a NamedTuple class a game state: check its methods and add the defaults.
+def like(state: S, *fields: Any) -> S:
+    """Return a state of the same class, that is of the same variant, with these fields."""
+    return type(state)(*fields)
 
-    Raises TypeError for a missing method or a second class of the same name, since compiled code
-    tells state classes apart by name and field types alone. States run in plain Python.
+
+def compiled(cls: C) -> C:
+    """Make a NamedTuple class a game state: check it and add the defaults.
+
+    Its fields are `word`, `int` or NamedTuples of words (see `bitboard`). Whole numbers in the class body
+    are constants of the variant, `self.rows`, and compiled code takes them for constants too.
+
+    Raises TypeError for a missing method, a parameter of another name than in PARAMETERS, a field that is
+    none of the above, and a second class of the same name: compiled code tells state classes apart by name
+    and field types alone.
     """
-    missing = [name for name in REQUIRED if name not in vars(cls)]
+    missing = [name for name in PARAMETERS if name not in DEFAULTS and name not in vars(cls)]
     if missing:
         raise TypeError(f"game state {cls.__qualname__} lacks {', '.join(missing)}")
-    origin = (cls.__module__, cls.__qualname__)
-    if _registered.setdefault(cls.__name__, origin) != origin:
-        raise TypeError(f"game state {cls.__name__} exists already, in {_registered[cls.__name__][0]}")
     for name, default in (("evaluate", _evaluate), ("chance", _chance), ("players", _players)):
         if name not in vars(cls):
             setattr(cls, name, default)
+    for name, parameters in PARAMETERS.items():
+        got = tuple(inspect.signature(vars(cls)[name]).parameters)[1:]
+        if got != parameters:
+            raise TypeError(f"expected {cls.__qualname__}.{name} to take {parameters}, got {got}")
+    return _registered(cls)
+
+
+def bitboard(cls: C) -> C:
+    """Let states have fields of a NamedTuple of words, with its OPERATORS: boards of more than 64 bits."""
+    return _registered(cls)
+
+
+def _registered(cls: C) -> C:
+    for name in get_type_hints(cls):
+        if _field_type(cls, name) is None:
+            raise TypeError(
+                f"expected {cls.__qualname__}.{name} to be a word, an int or a NamedTuple of such"
+            )
+    other = _classes.get(cls.__name__)
+    if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise TypeError(f"game state {cls.__name__} exists already, in {other.__module__}")
+    _take_part(cls)
     return cls
+
+
+def field_types(cls: type) -> list[Any]:
+    """Return the types of a state class's fields, in order: `word`, `int`, or a class of `bitboard`."""
+    return [_field_type(cls, name) for name in cls._fields]  # type: ignore[attr-defined]
+
+
+def _field_type(cls: type, name: str) -> Any:
+    hint = get_type_hints(cls, include_extras=True)[name]
+    plain = hint is int or hint == word
+    return hint if plain or (isinstance(hint, type) and hint in _classes.values()) else None
+
+
+def is_compiled(cls: type) -> bool:
+    """Whether compiled code knows this very class."""
+    return _classes.get(cls.__name__) is cls
+
+
+def constants(cls: type) -> dict[str, int]:
+    """Return the whole numbers that are constants of a state class, inherited ones too."""
+    return {
+        name: value
+        for base in reversed(cls.__mro__)
+        for name, value in vars(base).items()
+        if not name.startswith("_") and isinstance(value, int) and not isinstance(value, bool)
+    }
+
+
+def variant(cls: type, name: str, **chosen: int) -> type:
+    """Return the class of a variant: `cls` with other constants. The same name is always the same class.
+
+    Raises TypeError for a constant that `cls` does not have. The class becomes an attribute of the module
+    of `cls`; a module whose variants are to be found in another process's cache makes them in its
+    `__getattr__`.
+    """
+    unknown = set(chosen) - set(constants(cls))
+    if unknown:
+        raise TypeError(f"{cls.__qualname__} has no constant {min(unknown)}")
+    made = _classes.get(name)
+    if made is not None and made.__mro__[1] is cls and constants(made) == {**constants(cls), **chosen}:
+        return made
+    body = {"__slots__": (), "__module__": cls.__module__, "__qualname__": name, "__doc__": cls.__doc__}
+    return _registered(type(name, (cls,), {**body, **chosen}))
 
 
 def as_state(state: object) -> State:

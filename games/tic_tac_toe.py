@@ -9,7 +9,7 @@ from typing import NamedTuple
 from games.board import Board
 from games.game import Game
 from games.notation import SIDES, bad_position, check_alternation, read_action, split_side
-from games.protocol import State, as_state, compiled, mix, popcount, u64, word
+from games.protocol import State, as_state, compiled, kernel, like, mix, popcount, u64, word
 
 FULL = u64(0b111_111_111)
 CENTRE = u64(0b000_010_000)
@@ -56,11 +56,11 @@ class TicTacToe(NamedTuple):
 
     def result(self, a: int) -> "TicTacToe":
         """Mark cell `a` for the player to move."""
-        return TicTacToe(self.me ^ self.mask, self.mask | (u64(1) << a))
+        return like(self, self.me ^ self.mask, self.mask | (u64(1) << a))
 
     def is_terminal(self) -> bool:
         """Whether the last mover has a line, or no cell is empty."""
-        return self.mask == FULL or has_line(self.me ^ self.mask)
+        return self.mask == u64(FULL) or has_line(self.me ^ self.mask)
 
     def utility(self, p: int) -> float:
         """+1 for the side with a line, -1 for the other, 0 for a full board without."""
@@ -75,7 +75,7 @@ class TicTacToe(NamedTuple):
             own, other = other, own
         twos = ones = 0
         for line in LINES:
-            mine, theirs = popcount(own & line), popcount(other & line)
+            mine, theirs = popcount(own & u64(line)), popcount(other & u64(line))
             if theirs == 0:
                 twos += mine == 2
                 ones += mine == 1
@@ -85,8 +85,8 @@ class TicTacToe(NamedTuple):
         return Features(
             twos,
             ones,
-            popcount(own & CENTRE) - popcount(other & CENTRE),
-            popcount(own & CORNERS) - popcount(other & CORNERS),
+            popcount(own & u64(CENTRE)) - popcount(other & u64(CENTRE)),
+            popcount(own & u64(CORNERS)) - popcount(other & u64(CORNERS)),
         )
 
     def key(self) -> int:
@@ -94,10 +94,11 @@ class TicTacToe(NamedTuple):
         return mix(self.me << 9 | self.mask)
 
 
+@kernel
 def has_line(stones: word) -> bool:
     """Whether the stones fill a line."""
     for line in LINES:  # noqa: SIM110 - any() would cost a generator in the innermost loop
-        if stones & line == line:
+        if stones & u64(line) == u64(line):
             return True
     return False
 
@@ -113,7 +114,7 @@ def _actions_by_text(state: TicTacToe) -> Iterator[tuple[str, int]]:
 
 def parse_action(state: TicTacToe, text: str) -> int:
     """Read a cell, "0" to "8"."""
-    return read_action(text, _actions_by_text(state), f"tic_tac_toe ({format_position(state)})")
+    return read_action(text, _actions_by_text(state), lambda: f"tic_tac_toe ({format_position(state)})")
 
 
 def format_action(_state: TicTacToe, action: int) -> str:

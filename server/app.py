@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import random
 import secrets
@@ -10,8 +11,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from aiohttp import web
@@ -19,13 +21,15 @@ from prometheus_client import CollectorRegistry
 
 from agents import protocol
 from games.errors import InputError
-from server import http, logs, pages
+from server import http, logs, pages, process
 from server.admission import Admission
 from server.broadcast import Broadcast
-from server.db import ladders, matches
+from server.db import agents, ladders, tokens
 from server.db.engine import Database
 from server.db.ladders import Ladder
+from server.feed import Feed
 from server.gateway import Gateway
+from server.half_open import KEEPALIVE_S, HalfOpen
 from server.house import House
 from server.http.errors import Handler
 from server.lock import DataLock
@@ -35,19 +39,26 @@ from server.reception import Reception
 from server.referee import Referee
 from server.scheduler import Scheduler
 from server.settings import Settings
+from server.wall_clock import WallClock
 from server.watch import WatchGateway
 
 LAG_PROBE_S = 0.25
 BACKLOG = 1024
 STOP_S = 4.5
-STOPPED = "the server was stopped; counts for nobody"
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+FIRST_LINK_LASTS = timedelta(days=1)
+"""A link that nobody used stands in a terminal or a container's log; the next start makes another."""
 
 log = structlog.get_logger()
 
 
-def run(settings: Settings) -> int:
-    """Serve until SIGINT or SIGTERM; return the exit code. Raises InputError if it cannot start."""
+def run(settings: Settings, house_names: Sequence[str] = ()) -> int:
+    """Serve until SIGINT or SIGTERM; return the exit code. Raises InputError if it cannot start.
+
+    Nobody else can take one of the `house_names` from now on.
+    """
     logs.configure(settings.log_level, time.monotonic)
+    process.prepare()
     lock = DataLock(settings.data_dir)
     lock.acquire()
     try:
@@ -57,7 +68,7 @@ def run(settings: Settings) -> int:
             contextlib.closing(open_database(settings)) as db,
             asyncio.Runner(loop_factory=loop_factory()) as runner,
         ):
-            runner.run(_serve(settings, db, listener))
+            runner.run(_serve(settings, db, listener, house_names))
     finally:
         lock.release()
     return 0
@@ -83,10 +94,12 @@ def listen(settings: Settings) -> socket.socket:
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError as error:
+        taken = error.errno in {errno.EADDRINUSE, errno.EACCES}
+        advice = " (take another port: PLYGROUND_PORT=9000 make serve)" if taken else ""
         raise InputError(
             "port_unavailable",
             expected="a free address to listen on",
-            got=error.strerror or str(error),
+            got=f"{error.strerror or error}{advice}",
             where=f"PLYGROUND_HOST={settings.host}, PLYGROUND_PORT={settings.port}",
         ) from None
     listener.setblocking(False)
@@ -106,11 +119,6 @@ def open_database(settings: Settings) -> Database:
     return db
 
 
-def utc_now() -> datetime:
-    """Return the time, with zone."""
-    return datetime.now(UTC)
-
-
 class Server:
     """The wired parts of a running server."""
 
@@ -121,45 +129,62 @@ class Server:
         self.db = db
         self.presence = Presence()
         self.broadcast = Broadcast(first_version=int(time.time() * 1000))
+        self.now = WallClock(time.time, time.monotonic).now
         lease = f"{os.getpid()}-{secrets.token_hex(4)}"
+        chance = random.SystemRandom()
         self.referee = Referee(
-            settings, db.write, self.presence, self.broadcast, self.metrics, lease, time.monotonic, utc_now
+            settings,
+            db,
+            lambda outcomes: _draw(chance, outcomes),
+            self.presence,
+            self.broadcast,
+            self.metrics,
+            lease,
+            time.monotonic,
+            self.now,
         )
         self.scheduler = Scheduler(
             db,
             self.presence,
             self.referee,
             settings,
-            random.SystemRandom().random,
+            chance.random,
             time.monotonic,
-            utc_now,
+            self.now,
         )
         house_token = secrets.token_urlsafe(32)
         self.house = House(url, house_token, settings.ladders)
-        admission = Admission(db, {ladder.name: ladder.id for ladder in known}, house_token, utc_now)
-        reception = Reception(settings, admission, self.presence, self.referee, time.monotonic, utc_now)
+        admission = Admission(db, {ladder.name: ladder.id for ladder in known}, house_token, self.now)
+        reception = Reception(settings, admission, self.presence, self.referee, time.monotonic, self.now)
         self.gateway = Gateway(
             settings, reception, self.presence, self.referee, time.monotonic, self.scheduler.wake
         )
-        self.watching = WatchGateway(
-            self.broadcast,
-            {ladder.name for ladder in known},
-            Past(db).snapshot,
-            time.monotonic,
+        self.half_open = HalfOpen(time.monotonic)
+        past = Past(db).snapshot
+        ladder_names = {ladder.name for ladder in known}
+        self.watching = WatchGateway(self.broadcast, ladder_names, past, time.monotonic)
+        self.services = http.Services(
+            db,
+            settings,
+            registry,
+            self.now,
+            http.Limits(settings),
+            on_revoked=self.gateway.revoked,
+            feed=Feed(self.broadcast, past),
         )
-        self.services = http.Services(db, settings, registry, utc_now)
 
     def application(self) -> web.Application:
         """Return the web application: API, pages and sockets."""
-        app = web.Application(middlewares=http.middlewares(), client_max_size=protocol.MAX_FRAME_BYTES)
+        middlewares = [self.half_open.middleware(), *http.middlewares(self.settings.proxy_hops)]
+        app = web.Application(middlewares=middlewares, client_max_size=protocol.MAX_FRAME_BYTES)
         app[http.SERVICES] = self.services
         app[http.ERROR_PAGE] = pages.error_page
         app.add_routes(http.routes())
         app.add_routes(pages.routes())
         app.add_routes(
             [
-                web.get("/ws/agent", _same_origin(self.gateway.handle)),
-                web.get("/ws/watch", _same_origin(self.watching.handle)),
+                web.get("/ws/agent", _checked(self.gateway.handle)),
+                web.get("/ws/watch", _checked(self.watching.handle)),
             ]
         )
         return app
@@ -173,9 +198,17 @@ class Server:
                 await asyncio.gather(*goodbyes, return_exceptions=True)
 
 
-def _same_origin(handler: Handler) -> Handler:
+def _draw(chance: random.Random, outcomes: Sequence[tuple[str, float]]) -> str:
+    texts, probabilities = zip(*outcomes, strict=True)
+    return str(chance.choices(texts, probabilities)[0])
+
+
+def _checked(handler: Handler) -> Handler:
+    """Let in who comes from a page of ours, or from none, while there is room."""
+
     async def handle(request: web.Request) -> web.StreamResponse:
         http.check_origin(request)
+        process.check_room(request)
         return await handler(request)
 
     return handle
@@ -191,43 +224,65 @@ def _ask_to_stop(stop: asyncio.Event) -> None:
     impatience.start()
 
 
-async def _serve(settings: Settings, db: Database, listener: socket.socket) -> None:
+async def _serve(
+    settings: Settings, db: Database, listener: socket.socket, house_names: Sequence[str]
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _ask_to_stop, stop)
     known = await db.write(lambda conn: ladders.sync(conn, settings.ladders), durable=True)
-    now = utc_now()
-    interrupted = await db.write(lambda conn: matches.void_interrupted(conn, now), durable=True)
-    if interrupted:
-        log.warning("matches.interrupted", void=len(interrupted), detail=matches.RESTARTED)
     url = local_url(listener)
     server = Server(settings, db, url, known)
+    if settings.house:
+        await _reserve(db, house_names, server.now())
+    await server.referee.resume()
     runner = web.AppRunner(
         server.application(),
         access_log=None,
         handle_signals=False,
         shutdown_timeout=0.5,
         auto_decompress=False,
+        keepalive_timeout=KEEPALIVE_S,
     )
     await runner.setup()
+    assert runner.server is not None, "it is set up"
     try:
         await web.SockSite(runner, listener).start()
-        async with _background(server):
-            sys.stdout.write(f"Plyground listens on {url} (Ctrl-C stops it)\n")
-            sys.stdout.flush()
+        async with _background(server, server.half_open.run(runner.server)):
+            await _greet(db, url, outside_url(listener), server.now())
             await stop.wait()
             log.info("server.stopping")
             await server.scheduler.stop()
-            await server.referee.abort_all(STOPPED)
+            await server.referee.stop()
     finally:
         await server.close_sockets()
         await runner.cleanup()
 
 
+async def _reserve(db: Database, names: Sequence[str], now: datetime) -> None:
+    """Keep the house agents' names for them, before anybody can register; one that is taken stays away."""
+    for name in names:
+        try:
+            await db.write(agents.ensure_house, name, now, durable=True)
+        except InputError as error:
+            log.warning("house.name_taken", agent=name, detail=str(error))
+
+
+async def _greet(db: Database, url: str, outside: str | None, now: datetime) -> None:
+    """Say where the server is and, as long as nobody is its admin, how to become it."""
+    link = await db.write(lambda conn: tokens.first_link(conn, now, now + FIRST_LINK_LASTS), durable=True)
+    others = f", for other machines on {outside}" if outside else ""
+    sys.stdout.write(f"Plyground listens on {url}{others} (Ctrl-C stops it)\n")
+    if link is not None:
+        # Behind the #: browsers never send that part, so it ends in no log on the way.
+        sys.stdout.write(f"Become its admin, by a link for one use: {url}/admin#{link}\n")
+    sys.stdout.flush()
+
+
 @contextlib.asynccontextmanager
-async def _background(server: Server) -> AsyncIterator[None]:
-    jobs = [server.scheduler.run(), _measure_lag(server.metrics), _count_connections(server)]
+async def _background(server: Server, *jobs_too: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    jobs = [server.scheduler.run(), _measure_lag(server.metrics), _count_connections(server), *jobs_too]
     if server.settings.house:
         jobs.append(server.house.run())
     tasks = [asyncio.create_task(job) for job in jobs]
@@ -255,6 +310,12 @@ async def _count_connections(server: Server) -> None:
 def local_url(listener: socket.socket) -> str:
     """Return the URL by which this machine reaches the server."""
     host, port = listener.getsockname()[:2]
-    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
+    if host in EVERYWHERE:
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def outside_url(listener: socket.socket) -> str | None:
+    """Return the URL by this machine's name, where the server listens to other machines."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{socket.gethostname()}:{port}" if host in EVERYWHERE else None

@@ -1,17 +1,21 @@
 """Versioned events for spectators.
 
-A channel keeps its newest events, encoded once. A spectator is a cursor into each channel it follows, so
-a slow one costs no memory: it catches up by version, or by a snapshot when its place is no longer kept.
+A channel keeps its newest events. A spectator is a place in each channel it follows, so a slow one costs no
+memory: it catches up by version, or by a snapshot when its place is no longer kept. What an event looks like
+is worked out when the first spectator needs it, and once for all of them.
 """
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
 from agents import protocol
 from agents.protocol import MatchView
+from server.frames import text_frame
 
 FRONT = "front"
 KEPT_EVENTS = 256
@@ -28,23 +32,77 @@ def ladder_channel(ladder: str) -> str:
     return f"ladder:{ladder}"
 
 
+class Sight:
+    """A match at an instant. `look` must give the same whenever it is asked: it is asked late or never."""
+
+    def __init__(self, match_id: int, ladder: str, look: Callable[[], MatchView], *, over: bool) -> None:
+        self.match_id = match_id
+        self.ladder = ladder
+        self.over = over
+        self.frames: dict[str, bytes] = {}
+        self._look = look
+
+    @cached_property
+    def view(self) -> MatchView:
+        """All there is to see."""
+        return self._look()
+
+    @cached_property
+    def brief(self) -> MatchView:
+        """The same without the list of moves."""
+        return replace(self.view, moves=None)
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """`brief` in JSON."""
+        return protocol.encode(self.brief)
+
+
+class Event(NamedTuple):
+    """A sight as one channel tells of it."""
+
+    channel: str
+    version: int
+    sight: Sight
+
+    @property
+    def frame(self) -> bytes:
+        """Its WebSocket frame, made once for all who follow the channel."""
+        frames = self.sight.frames
+        if self.channel not in frames:
+            frames[self.channel] = text_frame(self.json)
+        return frames[self.channel]
+
+    @property
+    def json(self) -> bytes:
+        """A protocol.Event around what is encoded already."""
+        head = f'{{"type":"event","channel":"{self.channel}","version":{self.version},"match":'
+        return b"%s%s}" % (head.encode(), self.sight.encoded)
+
+
+class Follower(Protocol):
+    """Who hears that a channel has changed."""
+
+    def changed(self, channel: str) -> None:
+        """Hear it. Must not follow or unfollow at once."""
+
+
 @dataclass
 class Channel:
-    """The newest events of a channel as (version, encoded)."""
+    """The newest sights of a channel; the last of them has its version."""
 
+    name: str
     version: int
-    events: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
+    sights: deque[Sight] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
+    followers: set[Follower] = field(default_factory=set)
 
-    def after(self, version: int) -> list[tuple[int, bytes]] | None:
+    def after(self, version: int) -> list[Event] | None:
         """Return the events after `version`, or None if they are not all kept."""
-        if version > self.version:
-            return None
-        if version == self.version:
-            return []
         missing = self.version - version
-        if missing > len(self.events):
+        if not 0 <= missing <= len(self.sights):
             return None
-        return list(self.events)[-missing:]
+        # From the end: a deque is quick there.
+        return [Event(self.name, self.version + 1 - n, self.sights[-n]) for n in range(missing, 0, -1)]
 
 
 class Broadcast:
@@ -57,41 +115,44 @@ class Broadcast:
     def __init__(self, first_version: int) -> None:
         self._first = first_version
         self._channels: dict[str, Channel] = {}
-        self._running: dict[int, MatchView] = {}
-        self._finished: OrderedDict[int, MatchView] = OrderedDict()
-        self._listeners: set[Callable[[set[str]], None]] = set()
+        self._running: dict[int, Sight] = {}
+        self._finished: OrderedDict[int, Sight] = OrderedDict()
 
-    def subscribe(self, listener: Callable[[set[str]], None]) -> Callable[[], None]:
-        """Call `listener` with the names of changed channels; returns what ends it."""
-        self._listeners.add(listener)
-        return lambda: self._listeners.discard(listener)
+    def follow(self, name: str, follower: Follower) -> None:
+        """Tell the follower of every change of a channel from now on."""
+        self.channel(name).followers.add(follower)
 
-    def publish(self, view: MatchView) -> None:
+    def unfollow(self, name: str, follower: Follower) -> None:
+        """Tell it no more."""
+        channel = self._channels.get(name)
+        if channel is not None:
+            channel.followers.discard(follower)
+
+    def publish(self, sight: Sight) -> None:
         """Show a match as it is now on its own channel, its ladder's and the front page's."""
-        over = view.state in {"finished", "void"}
-        if over:
-            self._running.pop(view.id, None)
-            self._finished[view.id] = view
+        if sight.over:
+            self._running.pop(sight.match_id, None)
+            self._finished[sight.match_id] = sight
             if len(self._finished) > KEPT_FINISHED:
                 gone, _ = self._finished.popitem(last=False)
                 self._channels.pop(match_channel(gone), None)
         else:
-            self._running[view.id] = view
-        event = replace(view, moves=None)
-        names = {match_channel(view.id), ladder_channel(view.ladder), FRONT}
-        for name in names:
+            self._running[sight.match_id] = sight
+        for name in (match_channel(sight.match_id), ladder_channel(sight.ladder), FRONT):
             channel = self.channel(name)
             channel.version += 1
-            encoded = protocol.encode(protocol.Event(name, channel.version, event))
-            channel.events.append((channel.version, encoded))
-        for listener in list(self._listeners):
-            listener(names)
+            channel.sights.append(sight)
+            for follower in channel.followers:
+                follower.changed(name)
 
     def channel(self, name: str) -> Channel:
         """Return the channel of that name, new if need be."""
-        return self._channels.setdefault(name, Channel(self._first))
+        channel = self._channels.get(name)
+        if channel is None:
+            channel = self._channels[name] = Channel(name, self._first)
+        return channel
 
-    def events_after(self, name: str, version: int) -> list[tuple[int, bytes]] | None:
+    def events_after(self, name: str, version: int) -> list[Event] | None:
         """Return a channel's events after `version`, or None if only a snapshot helps."""
         channel = self._channels.get(name)
         if channel is None:
@@ -107,15 +168,12 @@ class Broadcast:
 
     def view(self, match_id: int) -> MatchView | None:
         """Return a match that runs or finished lately."""
-        return self._running.get(match_id) or self._finished.get(match_id)
+        sight = self._running.get(match_id) or self._finished.get(match_id)
+        return None if sight is None else sight.view
 
     def _seen_on(self, name: str) -> Iterable[MatchView]:
         kind, _, key = name.partition(":")
         if kind == "match":
             view = self.view(int(key))
             return () if view is None else (view,)
-        return (
-            replace(view, moves=None)
-            for view in self._running.values()
-            if name == FRONT or view.ladder == key
-        )
+        return (sight.brief for sight in self._running.values() if name == FRONT or sight.ladder == key)

@@ -6,6 +6,7 @@ An unusable message gets one error and the connection stays open. Only an oversi
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import structlog
@@ -13,8 +14,9 @@ from aiohttp import web
 
 from agents import protocol
 from games.errors import InputError
+from server.agent_socket import AgentSocket
 from server.core import match as core
-from server.inbox import BadFrameError, Flood, Inbox
+from server.inbox import BadFrameError, Flood, Inbox, bad_json
 from server.presence import Connection, Presence
 from server.reception import LATER, Reception
 from server.referee import Referee
@@ -25,6 +27,9 @@ TRY_AGAIN_LATER = 1013
 
 CLOSE_S = 1.0
 """How long a client may take to answer a close."""
+
+REPLACED = protocol.Error("replaced", "this agent connected once more")
+BINARY = protocol.Error("bad_frame", "expected JSON text, got a binary frame", "JSON text", "a binary frame")
 
 log = structlog.get_logger()
 
@@ -52,15 +57,13 @@ class Gateway:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one agent."""
-        socket = web.WebSocketResponse(
-            timeout=CLOSE_S, compress=False, max_msg_size=protocol.MAX_FRAME_BYTES + 1, autoping=False
-        )
+        socket = AgentSocket(timeout=CLOSE_S, max_msg_size=protocol.MAX_FRAME_BYTES + 1)
         await socket.prepare(request)
         self.sockets.add(socket)
         address = request.remote or "unknown"
         rate, burst = self._settings.messages_per_s, self._settings.burst
-        inbox = Inbox(socket, request, rate, burst, self._monotonic)
         try:
+            inbox = Inbox(socket, request, rate, burst, self._monotonic)
             await self._converse(request, socket, inbox)
         except TimeoutError:
             await _refuse(socket, protocol.Error("no_hello", "expected hello in time, got nothing"))
@@ -79,11 +82,12 @@ class Gateway:
             self.sockets.discard(socket)
         return socket
 
-    async def _converse(self, request: web.Request, socket: web.WebSocketResponse, inbox: Inbox) -> None:
+    async def _converse(self, request: web.Request, socket: AgentSocket, inbox: Inbox) -> None:
         async with asyncio.timeout(self._settings.hello_s):
             hello = await self._hello(socket, inbox)
         if hello is not None:
-            await self._serve(await self._reception.enter(request, socket, hello, self._retire), inbox)
+            connection = await self._reception.enter(request, socket, hello, self._retire)
+            await self._serve(connection, socket, inbox)
 
     async def _hello(self, socket: web.WebSocketResponse, inbox: Inbox) -> protocol.Hello | None:
         while (message := await _next(inbox)) is not None:
@@ -96,22 +100,23 @@ class Gateway:
                     await _answer(socket, _error("no_hello", "hello first", type(message).__name__.lower()))
         return None
 
-    async def _serve(self, connection: Connection, inbox: Inbox) -> None:
+    async def _serve(self, connection: Connection, socket: AgentSocket, inbox: Inbox) -> None:
         connection.post(self._welcome(connection))
-        writer = asyncio.create_task(connection.write_out())
         self._take_place(connection)
         log.info("agent.connected", agent=connection.name, version=connection.version)
         try:
-            while (message := await _next(inbox)) is not None and not connection.replaced:
-                answer = self._take(connection, message, inbox)
-                if answer is not None:
-                    connection.post(answer)
+            await inbox.listen(socket, partial(self._hear, connection, inbox))
         finally:
-            writer.cancel()
-            await asyncio.gather(writer, return_exceptions=True)
             if self._presence.leave(connection):
                 self._referee.agent_lost(connection)
             log.info("agent.disconnected", agent=connection.name)
+
+    def _hear(self, connection: Connection, inbox: Inbox, text: bytes | None) -> None:
+        if connection.replaced:
+            return
+        answer = self._take(connection, BINARY if text is None else _decode(text), inbox)
+        if answer is not None:
+            connection.post(answer)
 
     def _take_place(self, connection: Connection) -> None:
         """Become the agent's connection. What an older one is doing is over; it is told so aside."""
@@ -124,15 +129,21 @@ class Gateway:
         self._referee.agent_back(connection)
         self._wake()
 
-    def _retire(self, connection: Connection) -> None:
+    def _retire(self, connection: Connection, reason: protocol.Error = REPLACED) -> None:
         """End a connection whose version of the agent plays no more."""
         if self._presence.leave(connection):
             self._referee.agent_lost(connection)
-        self._dismiss(connection)
+        self._dismiss(connection, reason)
 
-    def _dismiss(self, connection: Connection) -> None:
+    def revoked(self, token_id: int) -> None:
+        """End the connection that was made with this token, which is worth nothing any more."""
+        for connection in self._presence:
+            if connection.token_id == token_id:
+                self._retire(connection, protocol.Error("token_revoked", "this agent's token was revoked"))
+
+    def _dismiss(self, connection: Connection, reason: protocol.Error = REPLACED) -> None:
         connection.replaced = True
-        farewell = _refuse(connection.socket, protocol.Error("replaced", "this agent connected once more"))
+        farewell = _refuse(connection.socket, reason)
         task = asyncio.create_task(farewell)
         self._farewells.add(task)
         task.add_done_callback(self._farewells.discard)
@@ -151,7 +162,6 @@ class Gateway:
     def _take(
         self, connection: Connection, message: protocol.FromAgent | protocol.Error, inbox: Inbox
     ) -> protocol.Error | None:
-        at = self._monotonic()
         match message:
             case protocol.Error():
                 return message
@@ -167,7 +177,7 @@ class Gateway:
         if game is None or seat is None:
             running = ", ".join(map(str, sorted(connection.matches))) or "none"
             return _error("wrong_match", "a match of this agent", str(message.match), f"running: {running}")
-        event = _event(message, seat, at)
+        event = _event(message, seat, inbox.received_at)
         if game.expects(event):
             inbox.give_back()
         game.deliver(event)
@@ -191,18 +201,18 @@ async def _next(inbox: Inbox) -> protocol.FromAgent | protocol.Error | None:
     try:
         text = await inbox.text()
     except BadFrameError:
-        return _error("bad_frame", "JSON text", "a binary frame")
+        return BINARY
     return None if text is None else _decode(text)
 
 
-def _decode(text: str) -> protocol.FromAgent | protocol.Error:
+def _decode(text: bytes) -> protocol.FromAgent | protocol.Error:
     message: protocol.FromAgent
     try:
         message = protocol.decode_from_agent(text)
     except msgspec.ValidationError as error:
         return protocol.Error("bad_message", str(error), where="message")
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        return protocol.Error("bad_json", f"expected a JSON object, got {text[:60]!r}: {error}")
+        return bad_json(text, error)
     return message
 
 

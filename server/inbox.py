@@ -5,11 +5,21 @@ from collections.abc import Callable
 from typing import cast
 
 from aiohttp import WSMsgType, web
+from aiohttp.http_websocket import WSMessageNoDecodeText
+
+from agents import protocol
+from server.agent_socket import AgentSocket
+from server.frames import pong_frame
 
 BYTES_A_SECOND = 131_072
 BURST_BYTES = 524_288
 PIECE_BYTES = 8_192
 """What is read without a pause: in empty frames, some milliseconds of work."""
+
+UNREAD_PONGS_BYTES = 16_384
+"""A client with more than this unsent gets no pongs."""
+
+_FROM_CLIENT = frozenset({WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG})
 
 
 class Flood(Exception):  # noqa: N818 - the word of the documentation
@@ -49,43 +59,53 @@ class Metered(asyncio.Protocol):
         self, inner: asyncio.Protocol, transport: asyncio.Transport, monotonic: Callable[[], float]
     ) -> None:
         self._inner = inner
-        self._transport = transport
+        self.transport = transport
         self._monotonic = monotonic
-        self._bucket = Bucket(BYTES_A_SECOND, BURST_BYTES, monotonic())
+        self.received_at = monotonic()
+        self._bucket = Bucket(BYTES_A_SECOND, BURST_BYTES, self.received_at)
         self._waiting = bytearray()
         self._paused = False
 
     @classmethod
-    def install(cls, request: web.Request, monotonic: Callable[[], float]) -> None:
-        """Meter a request's connection from now on."""
+    def install(cls, request: web.Request, monotonic: Callable[[], float]) -> "Metered":
+        """Meter a request's connection from now on. Raises ConnectionResetError if it is gone."""
         # uvloop's transports and aiohttp's protocols are what they are by shape, not by class.
         transport = request.transport
-        if transport is not None:
-            inner = cast("asyncio.Protocol", transport.get_protocol())
-            transport.set_protocol(cls(inner, transport, monotonic))
+        if transport is None:
+            raise ConnectionResetError("the client has gone")
+        meter = cls(cast("asyncio.Protocol", transport.get_protocol()), transport, monotonic)
+        transport.set_protocol(meter)
+        return meter
 
     def data_received(self, data: bytes) -> None:
         """Pass data on, a piece at a time; whoever sent too much waits for the rest to be read."""
-        self._waiting += data
-        if not self._paused:
-            self._pass_on()
+        if self._paused or len(data) > PIECE_BYTES:
+            self._waiting += data
+            if not self._paused:
+                self._pass_next()
+        else:
+            self._pass_on(data)
 
-    def _pass_on(self) -> None:
+    def _pass_next(self) -> None:
         piece = bytes(self._waiting[:PIECE_BYTES])
         del self._waiting[:PIECE_BYTES]
+        self._pass_on(piece)
+
+    def _pass_on(self, piece: bytes) -> None:
+        self.received_at = self._monotonic()
         if piece:
             self._inner.data_received(piece)
-        debt_s = self._bucket.take(len(piece), self._monotonic())
-        if self._transport.is_closing():
+        debt_s = self._bucket.take(len(piece), self.received_at)
+        if self.transport.is_closing():
             return
         if debt_s > 0 or self._waiting:
             # Everybody else has a turn before the next piece; one in debt waits until it is paid.
             self._paused = True
-            self._transport.pause_reading()
-            asyncio.get_running_loop().call_later(debt_s, self._pass_on)
+            self.transport.pause_reading()
+            asyncio.get_running_loop().call_later(debt_s, self._pass_next)
         elif self._paused:
             self._paused = False
-            self._transport.resume_reading()
+            self.transport.resume_reading()
 
     def eof_received(self) -> bool | None:
         """Pass on."""
@@ -116,28 +136,78 @@ class Inbox:
         monotonic: Callable[[], float],
     ) -> None:
         self._socket = socket
-        self._monotonic = monotonic
         self._bucket = Bucket(rate, burst, monotonic())
-        Metered.install(request, monotonic)
+        self._meter = Metered.install(request, monotonic)
+        self._transport = self._meter.transport
 
-    async def text(self) -> str | None:
+    @property
+    def received_at(self) -> float:
+        """When the newest frame came in, whenever a task gets round to it."""
+        return self._meter.received_at
+
+    async def text(self) -> bytes | None:
         """Return the next text frame; None when the connection is at its end.
 
         Raises Flood if there are too many, and BadFrameError for a binary one, after which reading may go on.
         """
-        while True:
-            message = await self._socket.receive()
-            if self._bucket.take(1, self._monotonic()) > 0:
-                raise Flood
-            if message.type is WSMsgType.TEXT:
-                return str(message.data)
-            if message.type is WSMsgType.BINARY:
-                raise BadFrameError
-            if message.type is WSMsgType.PING:
-                await self._socket.pong(message.data)
-            elif message.type is not WSMsgType.PONG:
-                return None
+        while (frame := await self._socket.receive()).type in _FROM_CLIENT:
+            text = self._open(frame)
+            if text is not None:
+                return text
+        return None
+
+    async def listen(self, socket: AgentSocket, hear: Callable[[bytes | None], None]) -> None:
+        """Have each text frame heard in the moment it is read, None standing for a binary one, until the end.
+
+        Raises Flood if there are too many, and whatever `hear` raises.
+        """
+        faults: list[Exception] = []
+
+        def take(frame: WSMessageNoDecodeText) -> bool:
+            if faults or frame.type not in _FROM_CLIENT:
+                return False
+            try:
+                self._pass(frame, hear)
+            except Exception as error:  # noqa: BLE001 - raised below, by the task that this wakes
+                faults.append(error)
+            return not faults
+
+        socket.frames.hear = take
+        try:
+            while (frame := await socket.receive()).type in _FROM_CLIENT:
+                if faults:
+                    raise faults[0]
+                self._pass(frame, hear)  # it came before anybody listened
+        finally:
+            socket.frames.hear = None
+
+    def _pass(self, frame: WSMessageNoDecodeText, hear: Callable[[bytes | None], None]) -> None:
+        try:
+            text = self._open(frame)
+        except BadFrameError:
+            hear(None)
+        else:
+            if text is not None:
+                hear(text)
+
+    def _open(self, frame: WSMessageNoDecodeText) -> bytes | None:
+        """Return the text of a frame, None for one without. A client that reads no pongs gets no more."""
+        if self._bucket.take(1, self._meter.received_at) > 0:
+            raise Flood
+        if frame.type is WSMsgType.TEXT:
+            return cast("bytes", frame.data)
+        if frame.type is WSMsgType.BINARY:
+            raise BadFrameError
+        if frame.type is WSMsgType.PING and self._transport.get_write_buffer_size() < UNREAD_PONGS_BYTES:
+            self._transport.write(pong_frame(frame.data))
+        return None
 
     def give_back(self) -> None:
         """Count one message less: it was asked for, so however fast it came it is no flood."""
         self._bucket.give_back(1)
+
+
+def bad_json(text: bytes, error: Exception) -> protocol.Error:
+    """Say that a text is no JSON."""
+    shown = text[:60].decode(errors="replace")
+    return protocol.Error("bad_json", f"expected a JSON object, got {shown!r}: {error}")

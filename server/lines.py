@@ -9,8 +9,8 @@ from server.presence import Connection, Presence
 class Lines:
     """One line a seat. A connection hears nothing of a match that could puzzle it before `match_start`.
 
-    A connection can be replaced by another at any moment: the request that was on its way then goes to the
-    new one, after the new one has been told of the match.
+    A connection can be replaced by another at any moment: a request then waits until the new one has been
+    told of the match.
     """
 
     def __init__(self, presence: Presence, versions: Sequence[int]) -> None:
@@ -38,17 +38,9 @@ class Lines:
     ) -> None:
         """Hand a request over; `handed_over` is called once, when a socket has it or nobody is there."""
         connection = self._presence.get(self._versions[seat])
-        if connection is None:
-            handed_over()
-            return
-        if connection is not self._told[seat]:
+        if connection is not None and connection is not self._told[seat]:
             self._held[seat] = lambda: self.ask(seat, request, handed_over)
             return
-
-        def written() -> None:
-            if self._presence.get(self._versions[seat]) in {connection, None}:
-                handed_over()
-            else:
-                self.ask(seat, request, handed_over)
-
-        connection.post(request(), written)
+        if connection is not None:
+            connection.post(request())
+        handed_over()

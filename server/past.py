@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 import games
 from agents import protocol
 from games.position import Position
+from games.protocol import CHANCE
 from server.db import reads
 from server.db.engine import Database
 from server.db.rows import MatchRow, SeatRow
@@ -45,12 +46,15 @@ def _snapshot(conn: Connection, match_id: int) -> tuple[bytes, bool] | None:
     moves = [move.action for move in reads.moves(conn, match_id)]
     position = Position.start(games.load(row.game), moves=moves)
     encoded = protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [past_view(row, position)]))
-    return encoded, row.state in {"finished", "void"}
+    return encoded, row.over
 
 
 def past_view(row: MatchRow, position: Position) -> protocol.MatchView:
-    """Show a match whose moves so far led to `position`."""
-    plays = row.state in {"starting", "running"} and not position.is_terminal()
+    """Show a match whose moves so far led to `position`: what its viewer may know."""
+    viewer = row.viewer
+    moves = position.seen_actions(viewer)
+    in_play = row.state in {"starting", "running"} and not position.is_terminal()
+    plays = in_play and position.to_move() != CHANCE
     return protocol.MatchView(
         id=row.id,
         ladder=row.ladder,
@@ -60,11 +64,11 @@ def past_view(row: MatchRow, position: Position) -> protocol.MatchView:
         ply=position.ply,
         to_move=position.to_move() if plays else None,
         players=[_seat(seat) for seat in row.seats],
-        board=position.board().to_json(),
-        position=position.text(),
+        board=position.board(viewer).to_json(),
+        position=position.text(viewer),
         move_ms=int(row.time_control["move_ms"]),
-        action=position.actions[-1] if position.actions else None,
-        moves=list(position.actions),
+        action=moves[-1] if moves else None,
+        moves=list(moves),
         detail=row.detail,
     )
 

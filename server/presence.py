@@ -1,29 +1,36 @@
 """Which agents are connected, with how many free hands."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import structlog
 from aiohttp import web
 
 from agents import protocol
+from server.frames import text_frame
 
-OUTBOX_LIMIT = 512
+UNREAD_BYTES = 65_536
+"""A client with more than this unsent has stopped reading, or is about to."""
+
 STALLED_S = 10.0
+"""How long it may go on so."""
+
+MAX_UNREAD_BYTES = 1_048_576
+"""More is never kept for anybody."""
 
 log = structlog.get_logger()
 
 
 @dataclass(eq=False)
 class Connection:
-    """One agent's socket. `post` never waits; a task of its own writes, so a slow reader delays nobody.
+    """One agent's socket. `post` never waits, so a slow reader delays nobody.
 
     `matches` are the ids of the running matches played over it.
     """
 
     socket: web.WebSocketResponse
+    transport: asyncio.Transport
     agent_id: int
     name: str
     version_id: int
@@ -32,61 +39,37 @@ class Connection:
     ladders: tuple[str, ...]
     concurrency: int
     since: float
+    token_id: int | None = None
     matches: set[int] = field(default_factory=set)
     leaving: bool = False
     replaced: bool = False
-    _outbox: deque[tuple[bytes, Callable[[], None] | None]] = field(default_factory=deque)
-    _filled: asyncio.Event = field(default_factory=asyncio.Event)
-    _stalled: bool = False
+    _patience: asyncio.TimerHandle | None = None
 
-    def post(self, message: protocol.ToAgent, on_written: Callable[[], None] | None = None) -> None:
-        """Queue a message; `on_written` is called when it is handed to the socket.
+    def post(self, message: protocol.ToAgent) -> None:
+        """Hand a message to the socket.
 
-        With a client that does not read, that moment is now: nobody stops a clock by not reading.
+        That of a client that does not read has it too: nobody stops a clock by not reading.
         """
-        if self._stalled or self.socket.closed or len(self._outbox) >= OUTBOX_LIMIT:
-            if on_written is not None:
-                on_written()
-            on_written = None
-        if len(self._outbox) < OUTBOX_LIMIT:
-            self._outbox.append((protocol.encode(message), on_written))
-            self._filled.set()
-
-    async def write_out(self) -> None:
-        """Write the outbox to the socket until it closes; a client that reads nothing is cut off."""
-        try:
-            while not self.socket.closed:
-                await self._filled.wait()
-                self._filled.clear()
-                while self._outbox:
-                    await self._write(*self._outbox.popleft())
-        except (ConnectionError, RuntimeError, TimeoutError) as error:
-            log.debug("agent.unwritable", agent=self.name, error=repr(error))
-            await self.socket.close(code=1008, message=b"client does not read", drain=False)
-        finally:
-            self._release()
-
-    async def _write(self, data: bytes, on_written: Callable[[], None] | None) -> None:
-        send = asyncio.ensure_future(self.socket.send_str(data.decode()))
-        try:
-            await asyncio.sleep(0)  # the frame is in the transport's buffer after this step
-        finally:
-            if on_written is not None:
-                on_written()
-        if send.done():
-            send.result()
+        transport = self.transport
+        if self.socket.closed or transport.is_closing():
             return
-        self._stalled = True
-        self._release()
-        async with asyncio.timeout(STALLED_S):
-            await send
-        self._stalled = False
+        transport.write(text_frame(protocol.encode(message)))
+        unread = transport.get_write_buffer_size()
+        if unread > UNREAD_BYTES and self._patience is None:
+            self._patience = asyncio.get_running_loop().call_later(STALLED_S, self._lose_patience)
+        if unread > MAX_UNREAD_BYTES:
+            self._cut()
 
-    def _release(self) -> None:
-        for position, (data, on_written) in enumerate(self._outbox):
-            if on_written is not None:
-                on_written()
-                self._outbox[position] = (data, None)
+    def _lose_patience(self) -> None:
+        """Cut off a client that has read too little for too long."""
+        self._patience = None
+        if self.transport.get_write_buffer_size() > UNREAD_BYTES:
+            self._cut()
+
+    def _cut(self) -> None:
+        """End the connection at once: who does not read would not read a farewell either."""
+        log.info("agent.does_not_read", agent=self.name)
+        self.transport.abort()
 
     def free(self) -> int:
         """Return how many more matches may start now."""

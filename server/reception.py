@@ -10,7 +10,7 @@ from agents import protocol
 from games.errors import InputError
 from server.admission import Admission, Identity
 from server.http.limits import RateLimit
-from server.http.security import address_of
+from server.http.security import address_of, bearer_token
 from server.presence import Connection, Presence
 from server.referee import Referee
 from server.settings import Settings
@@ -73,8 +73,11 @@ class Reception:
             await self._await_older_version(identity, retire)
             self._versions.spend(str(identity.agent_id), self._now())
         admitted = await self._admission.enter(identity, hello)
+        if request.transport is None:
+            raise ConnectionResetError("the client has gone")
         return Connection(
             socket=socket,
+            transport=request.transport,
             agent_id=admitted.agent_id,
             name=admitted.name,
             version_id=admitted.version_id,
@@ -83,6 +86,7 @@ class Reception:
             ladders=tuple(dict.fromkeys(hello.ladders)),
             concurrency=hello.concurrency,
             since=self._monotonic(),
+            token_id=identity.token_id,
         )
 
     def _check(self, hello: protocol.Hello) -> None:
@@ -105,7 +109,7 @@ class Reception:
 
     async def _identify(self, request: web.Request, hello: protocol.Hello) -> Identity:
         try:
-            return await self._admission.identify(hello, _bearer(request))
+            return await self._admission.identify(hello, bearer_token(request))
         except InputError:
             # Only those who have no token of the agent pay: nobody can lock an agent out.
             self._bad_tokens.spend(address_of(request), self._now())
@@ -115,6 +119,7 @@ class Reception:
         older = self._presence.of_agent(identity.agent_id)
         if older is not None:
             retire(older)
+        self._referee.outdate(identity.agent_id)
         until = self._monotonic() + PATIENCE_S
         while self._monotonic() < until:
             if not self._referee.plays(identity.agent_id):
@@ -126,8 +131,3 @@ class Reception:
             got="one that goes on; come again in a moment",
             where="hello",
         )
-
-
-def _bearer(request: web.Request) -> str | None:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token.strip() else None

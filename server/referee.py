@@ -8,20 +8,26 @@ from datetime import datetime
 import structlog
 
 import games
+from games.errors import InputError
 from games.position import Position
-from server.broadcast import Broadcast
+from server import resumption
+from server.broadcast import Broadcast, Sight
 from server.core import match as core
 from server.core.outcome import Cause
-from server.db import matches
+from server.db import matches, resume
 from server.db.ladders import Ladder
+from server.db.resume import Interrupted, Seated
 from server.http.metrics import Metrics
+from server.match_record import Store
 from server.presence import Connection, Presence
-from server.running_match import RunningMatch, Seated, Shell, Write
+from server.running_match import Lots, RunningMatch, Shell
 from server.settings import Settings
 from server.views import view_of
 
 KEPT_FINISHED = 512
 """Matches kept after their end, to answer repeated and late moves."""
+
+STOP_S = 3.0
 
 HOUSE_LOST = "the house agent was lost; counts for nobody"
 
@@ -34,7 +40,8 @@ class Referee:
     def __init__(
         self,
         settings: Settings,
-        write: Write,
+        db: Store,
+        draw: Lots,
         presence: Presence,
         broadcast: Broadcast,
         metrics: Metrics,
@@ -43,7 +50,7 @@ class Referee:
         now: Callable[[], datetime],
     ) -> None:
         self._settings = settings
-        self._shell = Shell(write, presence, self.show, metrics.moves.inc, self.ended, monotonic, now)
+        self._shell = Shell(db, draw, presence, self.show, metrics.moves.inc, self.ended, monotonic, now)
         self._broadcast = broadcast
         self._metrics = metrics
         self._lease = lease
@@ -55,7 +62,7 @@ class Referee:
     async def start(self, match_id: int, ladder: Ladder, seats: Sequence[Seated]) -> None:
         """Begin a queued match between agents that are connected."""
         now = self._shell.now()
-        attempt = await self._shell.write(lambda conn: matches.begin(conn, match_id, self._lease, now))
+        attempt = await self._shell.db.write(lambda conn: matches.begin(conn, match_id, self._lease, now))
         house = all(seat.house for seat in seats)
         terms = core.Terms(
             move_ms=ladder.move_ms,
@@ -65,13 +72,41 @@ class Referee:
         )
         position = Position.start(games.load(ladder.game))
         opened = core.start(position, terms, self._shell.monotonic())
-        match = RunningMatch(self._shell, match_id, attempt, ladder, seats, opened)
-        self._running[match_id] = match
         for seat in seats:
             connection = self._shell.presence.get(seat.version_id)
             if connection is not None:
                 connection.matches.add(match_id)
-        task = asyncio.create_task(match.run(), name=f"match {match_id}")
+        self._play(RunningMatch(self._shell, match_id, attempt, ladder, seats, opened))
+
+    async def resume(self) -> None:
+        """Go on with what an earlier server left in play. To be done before any agent is let in."""
+        left = await self._shell.db.write(lambda conn: resume.resume(conn, self._lease), durable=True)
+        for found in left:
+            try:
+                opened = resumption.reopen(found, self._settings, self._shell.monotonic())
+            except InputError as error:
+                await self._void(found, f"cannot go on after a restart of the server: {error}")
+            else:
+                self._play(
+                    RunningMatch(self._shell, found.id, found.attempt, found.ladder, found.seats, opened)
+                )
+        if left:
+            log.warning("matches.resumed", found=len(left), resumed=len(self._running))
+
+    async def _void(self, found: Interrupted, detail: str) -> None:
+        """Give up a match that the rules of today do not go on with; it is played again if it can be."""
+        causes = [Cause.INFRASTRUCTURE] * len(found.seats)
+        now = self._shell.now()
+        log.error("match.lost", address="match", match=found.id, detail=detail)
+        await self._shell.db.write(
+            lambda conn: matches.void(conn, found.id, found.attempt, causes, detail, now, replay=True),
+            durable=True,
+        )
+
+    def _play(self, match: RunningMatch) -> None:
+        self._running[match.id] = match
+        self._metrics.running_matches.set(len(self._running))
+        task = asyncio.create_task(match.run(), name=f"match {match.id}")
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
@@ -94,10 +129,10 @@ class Referee:
         self.on_end(match)
 
     def _count(self, match: RunningMatch) -> None:
+        self._metrics.running_matches.set(len(self._running))
         result = match.match.result
         if result is None:
             return
-        self._metrics.running_matches.set(len(self._running))
         (self._metrics.matches_void if result.void else self._metrics.matches_finished).inc()
         for seat, cause in enumerate(result.causes):
             if cause not in {Cause.NORMAL, Cause.RULE_DRAW, Cause.AGREEMENT}:
@@ -119,7 +154,7 @@ class Referee:
 
     def plays(self, agent_id: int) -> bool:
         """Whether any version of the agent plays now."""
-        return any(seat.agent_id == agent_id for match in self.running() for seat in match.seats)
+        return any(match.has(agent_id) for match in self.running())
 
     def agent_lost(self, connection: Connection) -> None:
         """Hear that an agent's connection is gone; a house agent's was ours to keep: nobody loses by it."""
@@ -145,15 +180,24 @@ class Referee:
                 told.append(match)
         return told
 
-    async def abort_all(self, detail: str) -> None:
-        """Make every running match void, to be played again, and wait until that is committed."""
+    def outdate(self, agent_id: int) -> None:
+        """Give up what was resumed and waits for a version of the agent that will not come back."""
         at = self._shell.monotonic()
         for match in self.running():
-            match.deliver(core.Abort(at, detail))
+            state = match.match
+            if state.resumed and state.phase is core.Phase.STARTING and match.has(agent_id):
+                match.deliver(core.Abort(at, matches.OUTDATED))
+
+    async def stop(self) -> None:
+        """Let go of all matches where they stand; the next server goes on with them."""
+        for match in self.running():
+            match.stop()
         if self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=3)
+            await asyncio.wait(list(self._tasks), timeout=STOP_S)
 
     def show(self, match: RunningMatch) -> None:
         """Show spectators a match as it is now."""
-        self._metrics.running_matches.set(len(self._running))
-        self._broadcast.publish(view_of(match, self._shell.monotonic(), self._shell.now()))
+        state, at, now = match.match, self._shell.monotonic(), self._shell.now()
+        self._broadcast.publish(
+            Sight(match.id, match.ladder.name, lambda: view_of(match, state, at, now), over=state.over)
+        )

@@ -1,32 +1,30 @@
 """One match being played: carries out what the state machine in server.core.match decides.
 
-Events queue up and are taken one at a time. What an event changes is committed first; only then is
-anybody told, so that nothing a client has seen can be undone by a crash.
+Events are taken one at a time, at once if none waits. What an event changes is committed first; only then
+is anybody told, so that nothing a client has seen can be undone by a crash.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 import structlog
-from sqlalchemy import Connection as DbConnection
-from sqlalchemy.exc import OperationalError
+from msgspec.structs import replace
 
 from agents import protocol
 from server import wire
 from server.core import match as core
-from server.core.outcome import Result
 from server.db import matches
 from server.db.ladders import Ladder
+from server.db.resume import Seated
+from server.deadline import Deadline
 from server.lines import Lines
+from server.match_record import MatchRecord, Store
 from server.presence import Presence
-
-DRAIN_STEPS = 4
-"""Steps of the event loop between a deadline's timer and its effect: frames already in go first."""
-
-RETRY_S = 1.0
 
 MAX_LATE_S = 1.0
 """The most that is refunded for lateness of the server's own loop."""
@@ -36,28 +34,16 @@ FAULT = "a fault of the server; counts for nobody"
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class Seated:
-    """Who plays a seat, with the rating and the number of rated games it came with."""
-
-    agent_id: int
-    version_id: int
-    name: str
-    version: int
-    house: bool
-    elo: float
-    games: int
-
-
-Write: TypeAlias = Callable[..., Awaitable[Any]]
-"""`write(job, durable=False)` runs `job(conn)` in the database's writer and resolves when it is committed."""
+Lots: TypeAlias = Callable[[Sequence[tuple[str, float]]], str]
+"""`draw(outcomes)` draws one of the outcomes (text, probability)."""
 
 
 @dataclass(frozen=True)
 class Shell:
     """What a match needs of the server around it. `monotonic` in seconds, `now` with time zone."""
 
-    write: Write
+    db: Store
+    draw: Lots
     presence: Presence
     show: Callable[["RunningMatch"], None]
     count_move: Callable[[], None]
@@ -67,7 +53,7 @@ class Shell:
 
 
 class RunningMatch:
-    """A match, its seats and its queue of events."""
+    """A match, its seats and the events that wait."""
 
     def __init__(
         self,
@@ -82,12 +68,17 @@ class RunningMatch:
         self.attempt = attempt
         self.ladder = ladder
         self.seats = list(seats)
+        self._seat_of = {seat.version_id: n for n, seat in enumerate(seats)}
         self.match, self._first_effects = opened
         self._shell = shell
+        self._record = MatchRecord(shell.db, shell.now, match_id, attempt)
         self._lines = Lines(shell.presence, [seat.version_id for seat in seats])
-        self._events: asyncio.Queue[core.MatchEvent] = asyncio.Queue()
+        self._waiting: deque[core.MatchEvent | None] = deque()
+        self._busy = True
+        self._faulty = False
+        self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._replied: set[tuple[int, int]] = set()
-        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline = Deadline(shell.monotonic, self._deadline_passed)
         self._asking: asyncio.TimerHandle | None = None
 
     @property
@@ -95,9 +86,13 @@ class RunningMatch:
         """Whether only house agents play."""
         return all(seat.house for seat in self.seats)
 
+    def has(self, agent_id: int) -> bool:
+        """Whether any version of the agent plays."""
+        return any(seat.agent_id == agent_id for seat in self.seats)
+
     def seat_of(self, version_id: int) -> int | None:
         """Return the seat that a version of an agent plays."""
-        return next((n for n, seat in enumerate(self.seats) if seat.version_id == version_id), None)
+        return self._seat_of.get(version_id)
 
     def expects(self, event: core.MatchEvent) -> bool:
         """Whether the event is the one reply to something asked of its seat; true once for each."""
@@ -116,118 +111,123 @@ class RunningMatch:
         return True
 
     def deliver(self, event: core.MatchEvent) -> None:
-        """Queue an event. A match that is over answers at once."""
-        if self.match.over:
-            self._carry_out(core.advance(self.match, event)[1])
-            return
+        """Take an event at once, or after those that wait. A match that is over answers."""
         if isinstance(event, core.Action) and self.match.asked is not None:
             # Whatever comes in before the deadline took effect was late by the server's loop alone.
-            late_s = min(MAX_LATE_S, max(0.0, event.at - self.match.deadline))
-            event = replace(event, late_s=late_s)
-        self._events.put_nowait(event)
+            late_s = min(MAX_LATE_S, event.at - self.match.deadline)
+            if late_s > 0.0:
+                event = replace(event, late_s=late_s)
+        self._waiting.append(event)
+        self._go_on()
+
+    def stop(self) -> None:
+        """Let go of the match where it stands, after what has come in; another server can go on with it."""
+        self._waiting.append(None)
+        self._go_on()
 
     async def run(self) -> None:
         """Play the match to its end."""
         try:
-            await self._play()
+            self._carry_out(self._first_effects)
+            self._shell.show(self)
+            self._busy = False
+            self._go_on()
+            await self._over
         finally:
+            if not self.match.over:  # one that is over goes on answering
+                self._waiting = deque(maxlen=0)
+            self._record.abandon()
+            self._stop_timers()
             self._shell.ended(self)
 
-    async def _play(self) -> None:
-        self._carry_out(self._first_effects)
-        self._shell.show(self)
-        while not self.match.over:
-            event = await self._events.get()
+    def _go_on(self) -> None:
+        """Take the events that wait, each when what the one before it changed is committed and told."""
+        while self._waiting and not self._busy:
+            event = self._waiting.popleft()
+            self._busy = True
+            if event is None:
+                self._finish()
+                return
             try:
-                await self._step(event)
-            except matches.Stale:
-                log.warning("match.stale", match=self.id, attempt=self.attempt)
-                self._stop_timers()
-                break
-            except Exception:
-                log.exception("match.fault", address="match", match=self.id)
-                await self._step(core.Abort(self._shell.monotonic(), FAULT))
+                self._step(event)
+            except Exception as error:  # noqa: BLE001 - logged, and it ends the match
+                self._fail(error)
 
-    async def _step(self, event: core.MatchEvent) -> None:
+    def _step(self, event: core.MatchEvent) -> None:
         match, effects = core.advance(self.match, event)
-        jobs = [job for effect in effects if (job := self._job(match, effect)) is not None]
-        if jobs:
-            await self._commit(lambda conn: [job(conn) for job in jobs], durable=match.over)
+        if not self._record.write(match, effects, partial(self._written, match, effects)):
+            self._become(match, effects)
+
+    def _written(self, match: core.Match, effects: Sequence[core.Effect], error: Exception | None) -> None:
+        if error is None:
+            try:
+                self._become(match, effects)
+            except Exception as fault:  # noqa: BLE001 - logged, and it ends the match
+                error = fault
+        if error is not None:
+            self._fail(error)
+        self._go_on()
+
+    def _fail(self, error: Exception) -> None:
+        """End a match that cannot go on: void by a fault of ours. If that fails too, `run` raises it."""
+        if isinstance(error, matches.Stale):
+            log.warning("match.stale", match=self.id, attempt=self.attempt)
+            self._finish()
+            return
+        log.error("match.fault", address="match", match=self.id, exc_info=error)
+        if self._faulty:
+            self._finish(error)
+            return
+        self._faulty = True
+        try:
+            self._step(core.Abort(self._shell.monotonic(), FAULT))
+        except Exception as again:  # noqa: BLE001 - raised by `run`
+            self._finish(again)
+
+    def _become(self, match: core.Match, effects: Sequence[core.Effect]) -> None:
+        """Be in the next state, and tell of it."""
         before, self.match = self.match, match
         self._carry_out(effects)
         if before.connected != match.connected:
             self._shell.show(self)
+        self._busy = False
+        if match.over:
+            self._finish()
 
-    async def _commit(self, job: Callable[[DbConnection], object], *, durable: bool) -> None:
-        """Commit; while the database is away the match waits, and no clock runs."""
-        while True:
-            try:
-                await self._shell.write(job, durable=durable)
-            except OperationalError as error:
-                log.warning("match.database_away", address="database", match=self.id, error=str(error.orig))
-                await asyncio.sleep(RETRY_S)
-            else:
-                return
-
-    def _job(self, match: core.Match, effect: core.Effect) -> Callable[[DbConnection], Any] | None:
-        now = self._shell.now()
-        match effect:
-            case core.Begin():
-                return lambda conn: matches.set_running(conn, self.id, self.attempt, now)
-            case core.Accept():
-                row = matches.MoveRow(
-                    ply=effect.ply,
-                    seat=effect.seat,
-                    action=effect.action,
-                    elapsed_ms=effect.timing.elapsed_ms,
-                    charged_ms=effect.timing.charged_ms,
-                    info=effect.info,
-                    received_at=now,
-                )
-                return lambda conn: matches.record_move(conn, self.id, self.attempt, row)
-            case core.Finish(result):
-                return self._finish_job(match, result, now)
-        return None
-
-    def _finish_job(
-        self, match: core.Match, result: Result, now: datetime
-    ) -> Callable[[DbConnection], list[float] | int | None]:
-        if not result.void:
-            seats = [
-                matches.SeatResult(outcome, cause, score)
-                for outcome, cause, score in zip(result.outcomes, result.causes, result.scores, strict=True)
-                if score is not None
-            ]
-            return lambda conn: matches.finish(conn, self.id, self.attempt, seats, result.detail or None, now)
-        # An agent that did not show up is paired again by the ladder; a fault of ours is made good.
-        replay = match.position.ply > 0 or all(match.ready)
-        return lambda conn: matches.void(
-            conn, self.id, self.attempt, result.causes, result.detail, now, replay=replay
-        )
+    def _finish(self, error: Exception | None = None) -> None:
+        """Let `run` return, or raise."""
+        if self._over.done():
+            return
+        if error is None:
+            self._over.set_result(None)
+        else:
+            self._over.set_exception(error)
 
     def _carry_out(self, effects: Sequence[core.Effect]) -> None:
         for effect in effects:
             match effect:
+                case core.SetDeadline(at):
+                    self._deadline.set(at)
+                case core.Ask():
+                    self._ask(effect)
+                case core.Accept(seat, ply):
+                    self._shell.count_move()
+                    self._lines.say(seat, protocol.Ack(self.id, ply))
+                    self._shell.show(self)
                 case core.Announce(seat):
                     players = [protocol.Player(n, s.name, s.version) for n, s in enumerate(self.seats)]
                     start = wire.match_start(self.id, self.ladder, players, seat, self.match)
                     self._lines.announce(seat, start)
-                case core.SetDeadline(at):
-                    self._set_deadline(at)
-                case core.Ask():
-                    self._ask(effect)
-                case core.Begin():
-                    self._shell.show(self)
-                case core.Accept(seat, ply):
-                    self._shell.count_move()
-                    self._lines.say(seat, protocol.Ack(self.id, ply))
+                case core.Draw(ply, outcomes):
+                    outcome = self._shell.draw(outcomes)
+                    self.deliver(core.Drawn(ply, outcome, self._shell.monotonic()))
+                case core.Begin() | core.Record():
                     self._shell.show(self)
                 case core.Acknowledge(seat, ply):
                     self._lines.say(seat, protocol.Ack(self.id, ply))
                 case core.Reject(seat, ply, code, message):
                     self._lines.say(seat, protocol.Reject(self.id, ply, code, message))
                 case core.Finish(result):
-                    self._stop_timers()
                     for seat in range(len(self.seats)):
                         self._lines.say(seat, wire.match_end(self.id, result))
                     self._shell.show(self)
@@ -252,19 +252,11 @@ class RunningMatch:
     def _request(self, ask: core.Ask) -> protocol.YourMove:
         return wire.your_move(self.id, ask, self.match, self._shell.monotonic())
 
-    def _set_deadline(self, at: float) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-        delay = max(0.0, at - self._shell.monotonic())
-        self._deadline = asyncio.get_running_loop().call_later(delay, self._fire, DRAIN_STEPS)
-
-    def _fire(self, steps: int) -> None:
-        if steps > 0:
-            asyncio.get_running_loop().call_soon(self._fire, steps - 1)
-        elif not self.match.over:
+    def _deadline_passed(self) -> None:
+        if not self.match.over:
             self.deliver(core.DeadlinePassed(self._shell.monotonic()))
 
     def _stop_timers(self) -> None:
-        for timer in (self._deadline, self._asking):
-            if timer is not None:
-                timer.cancel()
+        self._deadline.cancel()
+        if self._asking is not None:
+            self._asking.cancel()

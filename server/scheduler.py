@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from heapq import nlargest
 
 import msgspec
 import structlog
@@ -17,16 +19,20 @@ from server.db import matches
 from server.db.engine import Database
 from server.db.ladders import Ladder
 from server.db.matches import QueuedMatch
+from server.db.resume import Seated
 from server.presence import Connection, Presence
 from server.referee import Referee
 from server.rests import Rests
-from server.running_match import RunningMatch, Seated
+from server.running_match import RunningMatch
 from server.settings import Settings
 
 TICK_S = 0.5
 STOP_S = 2.0
 MAX_STARTING = 4
 """Matches of one agent that wait for `ready` at once; one that never says it keeps no more waiting."""
+
+MAX_CANDIDATES = 48
+"""Agents considered for a pair: those who have waited longest. Every pair of them is weighed."""
 
 KEEP_QUEUED = timedelta(minutes=10)
 """A queued match whose agents do not come back is dropped after this time."""
@@ -103,9 +109,9 @@ class Scheduler:
         result = match.match.result
         if result is not None:
             self._give_rest(match, result)
-        if result is not None and not result.void:
+        games = self._together.get(match.ladder.id)  # None: one of a closed ladder was resumed
+        if games is not None and result is not None and not result.void:
             pair = frozenset(seat.version_id for seat in match.seats)
-            games = self._together[match.ladder.id]
             games[pair] = games.get(pair, 0) + 1
         self.wake()
 
@@ -155,7 +161,8 @@ class Scheduler:
             self._queue.remove(queued)
 
     async def _start(self, queued: QueuedMatch, ladder: Ladder, present: list[Connection]) -> None:
-        ratings = await self._db.read(ladder_table.ratings_on, ladder.id)
+        versions = [connection.version_id for connection in present]
+        ratings = await self._db.read(ladder_table.ratings_on, ladder.id, versions)
         seats = [
             Seated(c.agent_id, c.version_id, c.name, c.version, c.house, *ratings[c.version_id])
             for c in present
@@ -172,9 +179,10 @@ class Scheduler:
         """Return how many matches the agent can begin now."""
         if not self._rests.over(connection.agent_id, self._monotonic()):
             return 0
+        mine = [self._referee.find(number) for number in connection.matches]
         starting = sum(
-            match.match.phase is Phase.STARTING and match.seat_of(connection.version_id) is not None
-            for match in self._referee.running()
+            match is not None and match.match.phase is Phase.STARTING and not match.match.resumed
+            for match in mine
         )
         return min(connection.free(), MAX_STARTING - starting)
 
@@ -196,14 +204,16 @@ class Scheduler:
         house_pairs = self._house_is_due(ladder) and not self._house_queued(ladder)
         if not house_pairs and all(connection.house for connection in candidates):
             return None
-        ratings = await self._db.read(ladder_table.ratings_on, ladder.id)
         now = self._monotonic()
+        candidates = nlargest(MAX_CANDIDATES, candidates, key=lambda one: self._waiting_s(one, now))
+        versions = [connection.version_id for connection in candidates]
+        ratings = await self._db.read(ladder_table.ratings_on, ladder.id, versions)
         choices = [
             Candidate(
                 version=c.version_id,
                 elo=ratings[c.version_id][0],
                 games=ratings[c.version_id][1],
-                waiting_s=now - max(c.since, self._last_started.get(c.version_id, 0.0)),
+                waiting_s=self._waiting_s(c, now),
                 house=c.house,
             )
             for c in candidates
@@ -216,12 +226,13 @@ class Scheduler:
         now = self._monotonic()
         here = {c.version_id for c in self._presence if not self._rests.left_alone(c.agent_id, now)}
         startable = [q for q in self._queue if here.issuperset(q.versions)]
+        taken = Counter(version for q in startable for version in q.versions)
         return [
-            c
-            for c in self._presence
-            if ladder.name in c.ladders
-            and self._hands(c) > sum(c.version_id in q.versions for q in startable)
+            c for c in self._presence if ladder.name in c.ladders and self._hands(c) > taken[c.version_id]
         ]
+
+    def _waiting_s(self, connection: Connection, now: float) -> float:
+        return now - max(connection.since, self._last_started.get(connection.version_id, 0.0))
 
     def _house_queued(self, ladder: Ladder) -> bool:
         house = {connection.version_id for connection in self._presence if connection.house}

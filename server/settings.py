@@ -17,23 +17,35 @@ import games
 from games.errors import InputError
 
 PREFIX = "PLYGROUND_"
-CLIENT_VARIABLES = frozenset({"PLYGROUND_SERVER", "PLYGROUND_TOKEN", "PLYGROUND_CONFIG_DIR"})
-"""Variables of the client programs: known here, and ignored."""
+CLIENT_VARIABLES = frozenset(
+    {
+        "PLYGROUND_SERVER",
+        "PLYGROUND_TOKEN",
+        "PLYGROUND_ADMIN_TOKEN",
+        "PLYGROUND_INVITATION",
+        "PLYGROUND_CONFIG_DIR",
+        "PLYGROUND_CACHE_DIR",
+    }
+)
+"""Variables of the client programs and of compiled code: known here, and ignored."""
 
 _PLAIN = {"`int`": "a whole number", "`float`": "a number", "`bool`": "true or false", "`str`": "text"}
 """Types in the words of the person who sets them."""
 
 _SLUG = re.compile(r"[a-z0-9_]{1,40}")
-_BOUNDS: dict[str, tuple[float, float]] = {
+BOUNDS: dict[str, tuple[float, float]] = {
     "port": (0, 65_535),
     "pace_ms": (0, 60_000),
     "house_rest_s": (0, 3_600),
     "rest_ms": (0, 3_600_000),
     "margin_ms": (0, 60_000),
     "ready_ms": (100, 600_000),
+    "resume_s": (0.1, 3_600),
     "hello_s": (0.1, 600),
     "messages_per_s": (1, 100_000),
     "burst": (1, 100_000),
+    "requests_per_min": (1, 100_000_000),
+    "proxy_hops": (0, 16),
     "move_ms": (1, 86_400_000),
 }
 
@@ -50,7 +62,9 @@ class LadderSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 DEFAULT_LADDERS = (
     LadderSpec("connect_four", "connect_four", "Connect four"),
     LadderSpec("connect_four_5x6", "connect_four(rows=5,columns=6,k=4)", "Connect four 5×6"),
+    LadderSpec("othello", "othello", "Othello"),
     LadderSpec("tic_tac_toe", "tic_tac_toe", "Tic-tac-toe"),
+    LadderSpec("kuhn_poker", "kuhn_poker", "Kuhn poker"),
 )
 
 
@@ -68,9 +82,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rest_ms: int = 1_000
     margin_ms: int = 200
     ready_ms: int = 10_000
+    resume_s: float = 60.0
     hello_s: float = 10.0
     messages_per_s: int = 50
     burst: int = 200
+    requests_per_min: int = 6_000
+    proxy_hops: int = 0
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     ladders: tuple[LadderSpec, ...] = DEFAULT_LADDERS
 
@@ -166,7 +183,7 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
 
 
 def _check_bounds(field: str, value: object, origin: str) -> None:
-    low, high = _BOUNDS.get(field, (None, None))
+    low, high = BOUNDS.get(field, (None, None))
     if low is None or high is None or not isinstance(value, int | float):
         return
     if not low <= value <= high:

@@ -4,14 +4,17 @@ from datetime import datetime
 
 from agents import protocol
 from agents.protocol import MatchView
+from games.protocol import PUBLIC
+from server.core import match as core
 from server.core.standings import PROVISIONAL_GAMES
 from server.running_match import RunningMatch
 
 
-def view_of(match: RunningMatch, monotonic: float, now: datetime) -> MatchView:
-    """Show a running match. Everything in it is public: no game here hides anything."""
-    state = match.match
+def view_of(match: RunningMatch, state: core.Match, monotonic: float, now: datetime) -> MatchView:
+    """Show a match in a state it is or was in: what everybody may know, and everything when it is over."""
     result = state.result
+    viewer = PUBLIC if result is None else None
+    moves = state.position.seen_actions(viewer)
     left_ms = state.clock_ms(monotonic)
     seats = [
         protocol.Seat(
@@ -35,12 +38,12 @@ def view_of(match: RunningMatch, monotonic: float, now: datetime) -> MatchView:
         ply=state.ply,
         to_move=state.to_move,
         players=seats,
-        board=state.position.board().to_json(),
-        position=state.position.text(),
+        board=state.position.board(viewer).to_json(),
+        position=state.position.text(viewer),
         move_ms=state.terms.move_ms,
         clock_ms=None if state.to_move is None else state.terms.move_ms if left_ms is None else left_ms,
         at=int(now.timestamp() * 1000),
-        action=state.position.actions[-1] if state.position.actions else None,
-        moves=list(state.position.actions),
+        action=moves[-1] if moves else None,
+        moves=list(moves),
         detail=None if result is None else result.detail or None,
     )

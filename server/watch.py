@@ -9,7 +9,8 @@ from aiohttp import web
 
 from agents import protocol
 from server.broadcast import FRONT, Broadcast, ladder_channel, match_channel
-from server.inbox import BadFrameError, Flood, Inbox
+from server.frames import text_frame
+from server.inbox import BadFrameError, Flood, Inbox, bad_json
 
 COALESCE_S = 0.05
 """Changes within this time go out together."""
@@ -17,7 +18,12 @@ COALESCE_S = 0.05
 SKIP_ABOVE_BYTES = 32_768
 """A spectator with more than this unsent gets nothing new until it has read."""
 
+AT_ONCE = 50
+"""Spectators served in one turn of the event loop."""
+
 STALLED_S = 30.0
+"""A spectator that has not read for so long is cut off."""
+
 CLOSE_S = 1.0
 MAX_CHANNELS = 64
 MESSAGES_A_SECOND = 20
@@ -29,63 +35,113 @@ Lookup = Callable[[int], Awaitable[bytes | None]]
 """Finds a match that is not in the broadcast any more; returns its encoded snapshot."""
 
 
+class Rounds:
+    """Goes round the spectators who have something to hear, every COALESCE_S at most.
+
+    Many are served in pieces, so that the matches have their turns in between.
+    """
+
+    def __init__(self) -> None:
+        self._due: list[Spectator] = []
+        self._next: asyncio.TimerHandle | None = None
+        self._began = 0.0
+
+    def soon(self, spectator: "Spectator") -> None:
+        """Serve a spectator in the next round: at once if the last one was some time ago."""
+        self._due.append(spectator)
+        if self._next is None:
+            loop = asyncio.get_running_loop()
+            self._next = loop.call_at(max(loop.time(), self._began + COALESCE_S), self._begin)
+
+    def _begin(self) -> None:
+        self._began = asyncio.get_running_loop().time()
+        due, self._due = self._due, []
+        self._serve(due)
+
+    def _serve(self, due: list["Spectator"]) -> None:
+        piece, rest = due[:AT_ONCE], due[AT_ONCE:]
+        for spectator in piece:
+            spectator.send_new(self._began)
+        loop = asyncio.get_running_loop()
+        if rest:
+            loop.call_soon(self._serve, rest)
+        else:
+            self._next = loop.call_at(self._began + COALESCE_S, self._begin) if self._due else None
+
+
 class Spectator:
     """One socket and its place in each channel it follows."""
 
-    def __init__(self, socket: web.WebSocketResponse, request: web.Request, broadcast: Broadcast) -> None:
+    def __init__(
+        self,
+        socket: web.WebSocketResponse,
+        transport: asyncio.Transport,
+        broadcast: Broadcast,
+        rounds: Rounds,
+    ) -> None:
         self._socket = socket
-        self._transport = request.transport
+        self._transport = transport
         self._broadcast = broadcast
+        self._rounds = rounds
         self._places: dict[str, int | None] = {}
         self._dirty: set[str] = set()
-        self._wake = asyncio.Event()
+        self._behind_since: float | None = None
 
     def follow(self, channel: str, since: int | None) -> None:
         """Start at `since`, or with a snapshot."""
         self._places[channel] = since
-        self.changed({channel})
+        self._broadcast.follow(channel, self)
+        self.changed(channel)
 
     def unfollow(self, channel: str) -> None:
         """Stop following."""
         self._places.pop(channel, None)
+        self._dirty.discard(channel)
+        self._broadcast.unfollow(channel, self)
+
+    def leave(self) -> None:
+        """Stop following anything."""
+        for channel in list(self._places):
+            self.unfollow(channel)
 
     def full(self) -> bool:
         """Whether no more channels may be followed."""
         return len(self._places) >= MAX_CHANNELS
 
-    def changed(self, channels: set[str]) -> None:
-        """Hear that channels have changed."""
-        mine = channels & self._places.keys()
-        if mine:
-            self._dirty |= mine
-            self._wake.set()
+    def changed(self, channel: str) -> None:
+        """Hear that a channel has changed."""
+        if not self._dirty:
+            self._rounds.soon(self)
+        self._dirty.add(channel)
 
-    async def run(self) -> None:
-        """Send what is new, a batch at a time, until the socket closes or stalls."""
-        while not self._socket.closed:
-            await self._wake.wait()
-            self._wake.clear()
-            if self._transport is None or self._transport.is_closing():
-                return
+    def send_new(self, now: float) -> None:
+        """Send what is new, as long as the socket takes it; the rest has to wait for another round."""
+        while self._dirty and not self._socket.closed and not self._transport.is_closing():
             if self._transport.get_write_buffer_size() > SKIP_ABOVE_BYTES:
-                self._wake.set()
-            else:
-                dirty, self._dirty = self._dirty, set()
-                async with asyncio.timeout(STALLED_S):
-                    for channel in sorted(dirty):
-                        await self._send(channel)
-            await asyncio.sleep(COALESCE_S)
+                self._wait(now)
+                return
+            self._behind_since = None
+            self._send(self._dirty.pop())
 
-    async def _send(self, channel: str) -> None:
-        if channel not in self._places:
-            return
+    def _wait(self, now: float) -> None:
+        """Try again in the next round; whoever has not read for long is cut off."""
+        if self._behind_since is None:
+            self._behind_since = now
+        if now - self._behind_since > STALLED_S:
+            log.info("spectator.does_not_read")
+            self._transport.abort()
+        else:
+            self._rounds.soon(self)
+
+    def _send(self, channel: str) -> None:
         place = self._places[channel]
         events = None if place is None else self._broadcast.events_after(channel, place)
         if events is None:
-            events = [self._broadcast.snapshot(channel)]
-        for version, encoded in events:
-            self._places[channel] = version
-            await self._socket.send_str(encoded.decode())
+            self._places[channel], snapshot = self._broadcast.snapshot(channel)
+            self._transport.write(text_frame(snapshot))
+        elif events:
+            self._places[channel] = events[-1].version
+            self._transport.write(b"".join([event.frame for event in events]))
 
 
 class WatchGateway:
@@ -98,17 +154,24 @@ class WatchGateway:
         self._broadcast = broadcast
         self._ladders = ladders
         self._lookup = lookup
+        self._rounds = Rounds()
         self.sockets: set[web.WebSocketResponse] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one spectator."""
         socket = web.WebSocketResponse(
-            timeout=CLOSE_S, compress=False, max_msg_size=4_096, heartbeat=60, autoping=False
+            timeout=CLOSE_S,
+            compress=False,
+            max_msg_size=4_096,
+            heartbeat=60,
+            autoping=False,
+            decode_text=False,
         )
         await socket.prepare(request)
-        spectator = Spectator(socket, request, self._broadcast)
-        end = self._broadcast.subscribe(spectator.changed)
-        sender = asyncio.create_task(self._send_all(spectator, socket))
+        transport = request.transport
+        if transport is None:
+            return socket
+        spectator = Spectator(socket, transport, self._broadcast, self._rounds)
         self.sockets.add(socket)
         try:
             inbox = Inbox(socket, request, MESSAGES_A_SECOND, BURST, self._monotonic)
@@ -119,16 +182,8 @@ class WatchGateway:
             log.debug("spectator.cut", error=repr(error))
         finally:
             self.sockets.discard(socket)
-            end()
-            sender.cancel()
-            await asyncio.gather(sender, return_exceptions=True)
+            spectator.leave()
         return socket
-
-    async def _send_all(self, spectator: Spectator, socket: web.WebSocketResponse) -> None:
-        try:
-            await spectator.run()
-        except (ConnectionError, RuntimeError, TimeoutError):
-            await socket.close(code=1008, message=b"spectator does not read", drain=False)
 
     async def _read(self, inbox: Inbox, socket: web.WebSocketResponse, spectator: Spectator) -> None:
         while True:
@@ -144,7 +199,7 @@ class WatchGateway:
                 await socket.send_str(protocol.encode(answer).decode())
 
     async def _take(
-        self, text: str, socket: web.WebSocketResponse, spectator: Spectator
+        self, text: bytes, socket: web.WebSocketResponse, spectator: Spectator
     ) -> protocol.Error | None:
         message = _decode(text)
         if isinstance(message, protocol.Error):
@@ -185,12 +240,12 @@ class WatchGateway:
         return ladder_channel(message.ladder) if message.ladder in self._ladders else None
 
 
-def _decode(text: str) -> protocol.FromSpectator | protocol.Error:
+def _decode(text: bytes) -> protocol.FromSpectator | protocol.Error:
     message: protocol.FromSpectator
     try:
         message = protocol.decode_from_spectator(text)
     except msgspec.ValidationError as error:
         return protocol.Error("bad_message", str(error))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        return protocol.Error("bad_json", f"expected a JSON object, got {text[:60]!r}: {error}")
+        return bad_json(text, error)
     return message

@@ -23,7 +23,7 @@ def clone(tmp_path: Path) -> Path:
     """The files of a clone, in a folder with a space in its name."""
     folder = tmp_path / "a clone"
     ignored = shutil.ignore_patterns(
-        ".git", ".venv", "data", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
+        ".git", ".venv", ".cache", "data", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
     )
     shutil.copytree(ROOT, folder, ignore=ignored)
     return folder

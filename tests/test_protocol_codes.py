@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (
     "server/gateway.py",
+    "server/inbox.py",
     "server/watch.py",
     "server/admission.py",
     "server/reception.py",

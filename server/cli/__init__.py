@@ -19,14 +19,17 @@ COMMANDS = {
     "serve": "Run the server: API, pages, agents and spectators on one port.",
     "play": "Play games between agents, or against one, without a server.",
     "connect": "Let your agent play rated matches on a server's ladders.",
+    "check": "Check that an agent keeps to the protocol, step by step.",
     "watch": "Watch a match live in the terminal.",
     "standings": "Show the standings of a ladder.",
     "games": "List the games and their options.",
     "agents": "List the house agents.",
     "inspect": "Answer JSON lines about positions: legal actions, result, key.",
     "perft": "Count the action sequences of a length.",
+    "token": "Make, list and revoke tokens; become the admin.",
     "doctor": "Check that the database holds together.",
     "db": "Look after the database.",
+    "warm": "Compile the house agents' searches, so that nobody waits for it.",
 }
 
 

@@ -28,7 +28,8 @@ def command(game: str | None, *, as_json: bool) -> None:
 
 def _games(agent: roster.HouseAgent) -> str:
     """Name the games that an agent plays."""
-    return "any" if roster.ANY in agent.settings else ", ".join(agent.settings)
+    played = [name for name in games.names() if agent.plays(games.load(name))]
+    return "any" if played == games.names() else ", ".join(played)
 
 
 def _as_data(agent: roster.HouseAgent) -> dict[str, object]:

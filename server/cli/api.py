@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agents.address import http_url, is_loopback
+from agents.address import bearer, check_token_is_safe, http_url, is_loopback
 from games.errors import InputError
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
@@ -54,29 +54,47 @@ def dead_server(server: str, reason: object) -> InputError:
     )
 
 
-def get(server: str, path: str, **query: str | int | None) -> Any:
+def get(server: str, path: str, *, token: str | None = None, **query: str | int | None) -> Any:
     """GET `/api/v1/{path}` and return the JSON answer. Raises InputError whatever goes wrong."""
     given = urllib.parse.urlencode({key: value for key, value in query.items() if value is not None})
-    url = f"{server}/api/v1/{path}" + (f"?{given}" if given else "")
-    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - checked
+    return send(server, "GET", path + (f"?{given}" if given else ""), token=token)
+
+
+def send(server: str, method: str, path: str, data: object = None, *, token: str | None = None) -> Any:
+    """Send a request to `/api/v1/{path}` and return the JSON answer, None for an empty one.
+
+    A token goes to this machine or over https only. Raises InputError whatever goes wrong.
+    """
+    headers = {"Accept": "application/json"}
+    body = None if data is None else json.dumps(data).encode()
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    if token is not None:
+        check_token_is_safe(server)
+        headers["Authorization"] = bearer(token)
+    request = urllib.request.Request(  # noqa: S310 - server_url answers with http or https alone
+        f"{server}/api/v1/{path}", body, headers, method=method
+    )
     try:
         with _opener(server).open(request, timeout=TIMEOUT_S) as answer:
-            body = answer.read(MAX_ANSWER_BYTES)
+            told = answer.read(MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as error:
         raise _problem(server, error) from None
     except urllib.error.URLError as error:
         raise dead_server(server, error.reason) from None
     except (OSError, HTTPException) as error:
         raise dead_server(server, error) from None
-    return _decoded(server, body)
+    return _decoded(server, told) if told else None
 
 
-def items(server: str, path: str, **query: str | int | None) -> list[dict[str, Any]]:
+def items(
+    server: str, path: str, *, token: str | None = None, **query: str | int | None
+) -> list[dict[str, Any]]:
     """Return all items of a list, page by page."""
     found: list[dict[str, Any]] = []
     cursor = None
     for _ in range(MAX_PAGES):
-        page = get(server, path, cursor=cursor, **query)
+        page = get(server, path, token=token, cursor=cursor, **query)
         listed = page.get("items") if isinstance(page, dict) else None
         if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
             raise _stranger(server, "an answer without items")
@@ -96,6 +114,14 @@ def check_ladders(server: str, names: Sequence[str]) -> dict[str, dict[str, Any]
                 "unknown_ladder", expected=f"a ladder of {server}", got=repr(name), available=ladders
             )
     return ladders
+
+
+def text_of(server: str, told: Any, field: str) -> str:
+    """Return a text of an answer. Raises InputError if it is not there."""
+    found = told.get(field) if isinstance(told, dict) else None
+    if not isinstance(found, str):
+        raise _stranger(server, f"an answer without {field}")
+    return found
 
 
 def quoted(part: str) -> str:

@@ -13,6 +13,7 @@ from server.cli.terminal import clean_lines
 MARKS = "xo■▲"
 STYLES = ("bold bright_blue", "bold yellow", "bold green", "bold magenta")
 MAX_SIDE = 64
+MAX_CARD = 8
 
 
 class _Wire(msgspec.Struct):
@@ -21,6 +22,8 @@ class _Wire(msgspec.Struct):
     rows: int
     columns: int
     pieces: list[tuple[int, int, int]]
+    cards: list[tuple[int, int, str]] = []
+    counts: list[tuple[int, int, int]] = []
     last: list[tuple[int, int]] = []
     column_labels: list[str] = []
     row_labels: list[str] = []
@@ -36,14 +39,17 @@ def from_json(data: dict[str, Any]) -> Board:
             "bad_board", expected="a board", got=f"one that cannot be read ({plain(error)})"
         ) from None
     labels = len(wire.row_labels) in (0, wire.rows) and len(wire.column_labels) in (0, wire.columns)
+    cards = all(len(text) <= MAX_CARD for _, _, text in wire.cards)
     sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
-    if not labels or not sides or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
+    if not labels or not cards or not sides or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
         raise InputError("bad_board", expected="a board", got="one that cannot be drawn")
     return Board(
         wire.rows,
         wire.columns,
         {(row, column): seat for row, column, seat in wire.pieces},
         "lines",
+        cards={(row, column): text for row, column, text in wire.cards},
+        counts={(row, column): count for row, column, count in wire.counts},
         last=tuple(wire.last),
         column_labels=tuple(wire.column_labels),
         row_labels=tuple(wire.row_labels),
@@ -55,7 +61,7 @@ def drawn(board: Board) -> Text:
     """Draw a board, each seat's marks in its colour."""
     text = Text(clean_lines(board.to_text(MARKS)))
     for mark, style in zip(MARKS, STYLES, strict=True):
-        text.highlight_regex(rf"(?<=[ \[]){mark}(?=[ \]])", style)
+        text.highlight_regex(rf"(?<=[ \[]){mark}\S{{0,{MAX_CARD}}}?(?=[ \]])", style)
     return text
 
 

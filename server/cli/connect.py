@@ -2,28 +2,25 @@
 
 import contextlib
 import os
+import shlex
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
 
 import click
-import msgspec
 from click.core import ParameterSource
 
-import games
 from agents import student
 from agents.client import LATE_IN_A_ROW, Client, RefusedError
 from agents.matches import Played
-from agents.protocol import TimeControl
 from agents.register import register
-from agents.student import LoadedAgent
 from agents.tokens import TokenStore, config_folder
 from games.errors import InputError
 from server.cli import api
 from server.cli.api import server_option
+from server.cli.entrant import check_one_given, tried_command, tried_file
 from server.cli.events import Reporter
 from server.cli.numbers import WholeNumber
 from server.cli.terminal import clean
@@ -38,37 +35,51 @@ STEP_S = 0.1
 
 
 @click.command()
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="[FILE]", required=False)
+@click.option("--command", "line", help='In place of FILE, a program that talks over stdio: "node bot.js".')
 @click.option(
     "--ladder", "ladders", multiple=True, required=True, help="A ladder to play on; can be repeated."
 )
 @click.option("--name", required=True, help="The agent's name in the standings.")
 @click.option("--token", envvar="PLYGROUND_TOKEN", help="The agent's token; PLYGROUND_TOKEN sets it too.")
+@click.option(
+    "--invitation",
+    envvar="PLYGROUND_INVITATION",
+    help="What the server's admin gave you to register with; PLYGROUND_INVITATION sets it too.",
+)
 @click.option("--concurrency", type=WholeNumber(1, 64), default=1, show_default=True, help="Matches at once.")
 @click.option("--matches", type=WholeNumber(1), help="Leave after so many matches.")
 @server_option
 def command(
-    file: str,
+    file: str | None,
+    line: str | None,
     ladders: tuple[str, ...],
     name: str,
     token: str | None,
+    invitation: str | None,
     concurrency: int,
     matches: int | None,
     server: str,
 ) -> int:
     """Let your agent play rated matches on a server's ladders.
 
-    FILE holds a function choose(state, clock), or a class with such a method. It is tried on each ladder's
-    game first. The agent is registered under its name at its first run, and its token kept in your
-    configuration folder, so that the next run is the same agent. Ctrl-C finishes the running matches and
-    leaves; once more leaves at once. Exit code 1 if the agent failed, or lost three matches in a row on time.
+    FILE holds a function choose(state, clock), or a class with such a method; with --command the agent is
+    a program in any language. It is tried on each ladder's game first. The agent is registered under its
+    name at its first run, and its token kept in your configuration folder, so that the next run is the
+    same agent. Ctrl-C finishes the running matches and leaves; once more leaves at once. Exit code 1 if
+    the agent failed, or lost three matches in a row on time.
     """
-    student.read(file)
+    check_one_given(file, line)
+    if file is not None:
+        student.read(file)
     known = api.check_ladders(server, ladders)
     # What the agent prints goes to stderr: stdout holds the events alone.
-    with Reporter(server, sys.stdout) as reporter, contextlib.redirect_stdout(sys.stderr):
-        reporter.say(f"trying {file} on {', '.join(ladders)} ...")
-        loaded = _tried(file, [known[ladder] for ladder in ladders])
+    with contextlib.ExitStack() as stack:
+        reporter = stack.enter_context(Reporter(server, sys.stdout))
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        reporter.say(f"trying {file or line} on {', '.join(ladders)} ...")
+        chosen = [known[ladder] for ladder in ladders]
+        entrant = tried_file(file, chosen) if file else tried_command(line or "", chosen, stack)
 
         def play(as_token: str) -> Played:
             client = Client(
@@ -76,40 +87,22 @@ def command(
                 name,
                 ladders,
                 as_token,
-                make_agent=lambda _start: loaded.make(),
+                make_agent=lambda _start: entrant.make(),
                 concurrency=concurrency,
-                fingerprint=loaded.fingerprint,
+                fingerprint=entrant.fingerprint,
                 observer=reporter,
-                name=str(loaded.path),
+                name=entrant.name,
                 matches=matches,
             )
             return _until_interrupted(client, reporter)
 
         try:
-            played = play(token) if token else _as_kept_agent(server, name, play)
+            played = play(token) if token else _as_kept_agent(server, name, invitation, play)
         except RefusedError as error:
             raise _explained(error, name) from error
         late = played.late >= LATE_IN_A_ROW
         reporter.sum_up(LATE_ADVICE if late else "")
     return 1 if played.faults or late else 0
-
-
-def _tried(file: str, ladders: Sequence[dict[str, Any]]) -> LoadedAgent:
-    """Load the agent and try it under the rules and limits of each ladder.
-
-    What is returned is loaded afresh: a match must not depend on what the trial left in the file's globals.
-    """
-    for ladder in ladders:
-        student.trial(student.load(file), games.load(ladder["game"]), _limits(ladder))
-    return student.load(file)
-
-
-def _limits(ladder: dict[str, Any]) -> TimeControl:
-    """Return a ladder's limits; our own where the server does not tell them."""
-    try:
-        return msgspec.convert(ladder.get("time_control"), TimeControl)
-    except msgspec.ValidationError:
-        return student.LIMITS
 
 
 def _explained(error: RefusedError, name: str) -> InputError:
@@ -127,7 +120,7 @@ def _explained(error: RefusedError, name: str) -> InputError:
     return error
 
 
-def _as_kept_agent(server: str, name: str, play: Callable[[str], Played]) -> Played:
+def _as_kept_agent(server: str, name: str, invitation: str | None, play: Callable[[str], Played]) -> Played:
     """Play with the token kept for this agent, or register it and keep the new one.
 
     A kept token that the server does not know is of another life of the server: the agent registers anew.
@@ -140,7 +133,8 @@ def _as_kept_agent(server: str, name: str, play: Callable[[str], Played]) -> Pla
         except RefusedError as error:
             if error.code != "bad_token":
                 raise
-    token = _registered(server, name, f"the token kept in {store.file} is not its token; " if kept else "")
+    before = f"the token kept in {store.file} is not its token; " if kept else ""
+    token = _registered(server, name, invitation, before)
     try:
         store.put(server, name, token)
     except InputError as error:
@@ -148,15 +142,26 @@ def _as_kept_agent(server: str, name: str, play: Callable[[str], Played]) -> Pla
     return play(token)
 
 
-def _registered(server: str, name: str, before: str) -> str:
-    """Register the agent and return its token; say what to do where the name is taken."""
+def _registered(server: str, name: str, invitation: str | None, before: str) -> str:
+    """Register the agent and return its token; say what to do where it is refused."""
     try:
-        return register(server, name)
+        return register(server, name, invitation)
     except InputError as error:
-        if error.code != "name_taken":
+        advice = {
+            "name_taken": (
+                f"{before}if it is yours, give its token with --token (an admin can issue a new one: "
+                f"plyground token issue play --agent {shlex.quote(name)}); else choose another name"
+            ),
+            "registration_closed": "ask its admin for an invitation, and give it with --invitation",
+        }
+        if invitation is not None and error.code in {"bad_token", "wrong_scope"}:
+            raise api.RefusalError(error.code, f"the invitation was refused: {error}") from error
+        if error.code == "bad_name" and error.available:
+            sentence = f"expected {error.expected}, got {error.got} in {error.where}"
+            raise api.RefusalError(error.code, f"{sentence}; try {error.available[0]!r}") from error
+        if error.code not in advice:
             raise
-        advice = f"{before}if it is yours, give its token with --token; else choose another name"
-        raise api.RefusalError(error.code, f"{error}; {advice}") from error
+        raise api.RefusalError(error.code, f"{error}; {advice[error.code]}") from error
 
 
 def _until_interrupted(client: Client, reporter: Reporter) -> Played:

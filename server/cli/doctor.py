@@ -26,7 +26,7 @@ def command(*, replay_all: bool, as_json: bool) -> int:
     database = Database.open(chosen.database, create=False)
     try:
         database.check_schema()
-        findings = database.read_now(_examine, running=running, newest=None if replay_all else NEWEST)
+        findings = database.read_now(_examine, newest=None if replay_all else NEWEST)
     finally:
         database.close()
     if as_json:
@@ -40,8 +40,8 @@ def command(*, replay_all: bool, as_json: bool) -> int:
     return 1 if findings else 0
 
 
-def _examine(conn: Connection, *, running: bool, newest: int | None) -> list[Finding]:
-    findings = check(conn, server_running=running)
+def _examine(conn: Connection, *, newest: int | None) -> list[Finding]:
+    findings = check(conn)
     if any(finding.code == "corrupt" for finding in findings):
         return findings
     return findings + replay(conn, newest)

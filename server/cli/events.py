@@ -112,7 +112,8 @@ class Reporter(Observer):
         self._printer.submit(click.echo, clean(f"the server says: {error.message}"), err=True)
 
     def _say_with_rating(self, line: str, ladder: str) -> None:
-        click.echo(clean(f"{line}; {standing}" if (standing := self._standing(ladder)) else line), self._out)
+        standing = self._standing(ladder)
+        click.echo(clean(f"{line}; {ladder}: {standing}" if standing else line), self._out)
 
     def _standing(self, ladder: str) -> str:
         """Return Elo and record on a ladder; nothing where the server does not tell."""

@@ -7,10 +7,13 @@ from games.perft import divide, perft
 from server.cli.numbers import WholeNumber
 from server.cli.terminal import json_option, write_json
 
+MAX_DEPTH = 1_000
+"""Deeper than any game is long, and what compiled code can take."""
+
 
 @click.command()
 @click.argument("game")
-@click.argument("depth", type=WholeNumber(0))
+@click.argument("depth", type=WholeNumber(0, MAX_DEPTH))
 @click.option("--position", metavar="TEXT", help="Count from this position, not from the start.")
 @click.option("--divide", "divided", is_flag=True, help="Print the count below each action, then the sum.")
 @json_option

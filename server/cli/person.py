@@ -59,24 +59,26 @@ class Viewer:
         self._labels = labels
         self._persons = persons
 
-    def start(self, position: Position) -> None:
-        """Say who plays which mark, and draw the first board."""
+    def moved(self, position: Position, move: PlayedMove | None) -> None:
+        """Tell of a move; draw the board where a person moves next or the game is over."""
+        if move is None:
+            self._introduce()
+        else:
+            label = clean(f" {self._labels[move.seat]} played {move.action}")
+            self._out.print(Text.assemble(boards.mark(move.seat), label))
+        if position.is_terminal():
+            self._draw(position, None)
+        elif position.to_move() in self._persons:
+            self._draw(position, position.to_move())
+
+    def _introduce(self) -> None:
+        """Say who plays which mark."""
         players = [
             Text.assemble(boards.mark(seat), f" {clean(label)}") for seat, label in enumerate(self._labels)
         ]
         self._out.print(Text("   ").join(players))
         if len(self._persons) == 1:
             self._out.print(Text.assemble("you are ", boards.mark(self._persons[0])))
-        self._draw(position)
 
-    def moved(self, position: Position, move: PlayedMove) -> None:
-        """Tell of a move, and draw the board where a person moves next or the game is over."""
-        said = Text.assemble(
-            boards.mark(move.seat), clean(f" {self._labels[move.seat]} played {move.action}")
-        )
-        self._out.print(said)
-        self._draw(position)
-
-    def _draw(self, position: Position) -> None:
-        if position.is_terminal() or position.to_move() in self._persons:
-            self._out.print(boards.drawn(position.board()), end="\n\n")
+    def _draw(self, position: Position, viewer: int | None) -> None:
+        self._out.print(boards.drawn(position.board(viewer)), end="\n\n")

@@ -14,9 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import games
 from agents import roster, student
 from agents.agent import Agent
+from agents.command import Command
 from agents.local import LocalResult, play_match, seatings
 from agents.protocol import TimeControl
 from games import Game, InputError, Position
+from server.cli.entrant import COMMAND
 from server.cli.numbers import WholeNumber
 from server.cli.person import Person, Viewer
 from server.cli.program import program_here
@@ -51,14 +53,13 @@ class Series:
     contestants: tuple[Contestant, ...]
     out: Console
 
-    def play(self, seating: Sequence[int], seeds: Sequence[int]) -> LocalResult:
-        """Play one match; drawn on `out` where a person takes part."""
+    def play(self, seating: Sequence[int], seeds: Sequence[int], chance: int) -> LocalResult:
+        """Play one match with these seeds of the seats and of chance; drawn on `out` where a person plays."""
         seated = [self.contestants[player] for player in seating]
         viewer = None
         if self.time_control is None:
             persons = [seat for seat, one in enumerate(seated) if one.name == ME]
             viewer = Viewer(self.out, [one.label for one in seated], persons)
-            viewer.start(self.start)
         return play_match(
             self.start.game,
             [one.make(seed) for one, seed in zip(seated, seeds, strict=True)],
@@ -66,6 +67,7 @@ class Series:
             self.start.actions,
             names=[one.name for one in seated],
             rehearsing=[seat for seat, one in enumerate(seated) if one.own],
+            seed=chance,
             on_move=viewer.moved if viewer else None,
         )
 
@@ -94,18 +96,19 @@ def command(
 ) -> int:
     """Play games between agents, or against one, without a server.
 
-    A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, or `me`. They
-    swap seats after every game. With `me` nothing is timed. An agent's file is asked for its share of
-    --moves too, and what it answers there is ignored. Exit code 1 if an agent's file crashed, chose an
-    illegal action, or took too long.
+    A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, a program as
+    `command:node bot.js`, or `me`. They swap seats after every game. With `me` nothing is timed. An
+    agent's file is asked for its share of --moves too, and what it answers there is ignored. Exit code 1
+    if an agent's file crashed, chose an illegal action, or took too long.
     """
     start = Position.start(games.load(game), moves=moves.split())
     out = console(stderr=as_json)
-    contestants = _labelled([_contestant(name, start.game, out) for name in (first, second)])
     control = _time_control(move_ms, timed=ME not in (first, second))
-    series = Series(start, control, contestants, out)
-    tally = Tally([one.label for one in contestants])
-    failed = _play_all(series, count, seed, tally)
+    with contextlib.ExitStack() as stack:
+        contestants = _labelled([_contestant(name, start.game, out, stack) for name in (first, second)])
+        series = Series(start, control, contestants, out)
+        tally = Tally([one.label for one in contestants])
+        failed = _play_all(series, count, seed, tally)
     if as_json:
         write_json({"game": start.game.variant, "games": count, **tally.to_json()})
     else:
@@ -121,18 +124,28 @@ def _time_control(move_ms: int | None, *, timed: bool) -> TimeControl | None:
     return None
 
 
-def _contestant(name: str, game: Game, out: Console) -> Contestant:
-    """Find who is meant. Raises InputError if nobody is."""
+def _contestant(name: str, game: Game, out: Console, stack: contextlib.ExitStack) -> Contestant:
+    """Find who is meant; `stack` ends at the end what has to be ended. Raises InputError if nobody is."""
     if name == ME:
         return Contestant(name, name, lambda _seed: Person(game, out))
+    if name.startswith(COMMAND):
+        program = Command(name.removeprefix(COMMAND))
+        stack.callback(program.end)
+        return Contestant(name, name, lambda _seed: program.agent(), own=True)
     known = roster.names(game)
     if name in known:
         return Contestant(name, name, lambda seed: roster.make(name, game, seed))
     if name.endswith(".py") or Path(name).exists() or len(Path(name).parts) > 1:
         loaded = student.load(name)
         return Contestant(name, name, lambda _seed: loaded.make(), own=True)
+    elsewhere = next((agent for agent in roster.entries() if agent.name == name), None)
+    if elsewhere is not None:
+        raise elsewhere.not_played(game)
     raise InputError(
-        "unknown_agent", expected="an agent", got=repr(name), available=[*known, ME, "a .py file"]
+        "unknown_agent",
+        expected="an agent",
+        got=repr(name),
+        available=[*known, ME, "a .py file", f"{COMMAND}PROGRAM"],
     )
 
 
@@ -153,12 +166,14 @@ def _play_all(series: Series, count: int, seed: int | None, tally: Tally) -> boo
     draw = random.Random(seed)
     if seed is not None:
         random.seed(seed)  # for agents' files that use the module's own generator
+    with_chance = series.start.game.has_chance
     here = program_here()
     failed = False
     reported: set[str] = set()
     with _progress(series, count) as tell, contextlib.redirect_stdout(sys.stderr):
         for seating in seatings(len(series.contestants), count):
-            result = series.play(seating, [draw.getrandbits(62) for _ in seating])
+            seeds = [draw.getrandbits(62) for _ in seating]
+            result = series.play(seating, seeds, draw.getrandbits(62) if with_chance else 0)
             tally.add(seating, result)
             fault = result.fault
             failed |= fault is not None and series.contestants[seating[fault.seat]].own

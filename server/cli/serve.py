@@ -2,6 +2,7 @@
 
 import click
 
+from agents import roster
 from server import app, settings
 
 
@@ -12,4 +13,4 @@ def command() -> int:
     Settings come from plyground.toml (or the file that PLYGROUND_CONFIG names) and from PLYGROUND_*
     variables: PLYGROUND_HOST, PLYGROUND_PORT, PLYGROUND_DATA_DIR, PLYGROUND_DATABASE_URL and more.
     """
-    return app.run(settings.load())
+    return app.run(settings.load(), [agent.name for agent in roster.load()])

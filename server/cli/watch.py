@@ -57,7 +57,12 @@ def command(match: int | None, ladder: str | None, server: str, *, follow: bool)
     with _connected(server) as socket:
         while True:
             chosen = match or _newest_running(server, socket, ladder)
-            _show_match(server, socket, chosen)
+            try:
+                _show_match(server, socket, chosen)
+            except api.RefusalError as error:
+                if error.code != "unknown_match":
+                    raise
+                raise api.RefusalError(error.code, f"there is no match {chosen} on {server}") from error
             if not follow:
                 return
             match = None

@@ -1,22 +1,26 @@
 """One match as a state machine without I/O: events with time stamps go in, effects come out.
 
 `advance(match, event)` returns the next `Match` and the effects that the shell carries out. Nothing here
-reads a clock: every event says when it happened (`at`, seconds on the server's monotonic clock).
+reads a clock or draws lots: every event says when it happened (`at`, seconds on the server's monotonic
+clock), and where chance moves, the shell is asked to draw.
 
 The life of a match is `TABLE`; what is not in the table cannot happen. A finished or void match never
 changes again, so whichever of several ending events comes first decides, and exactly one `Finish` is given.
 
 The clock of a move runs from the hand-over of its request to the receipt of the reply. An action received
 up to `margin_ms` after the limit still counts; later, the mover has lost on time.
+
+A match that an earlier server left in play is opened by `resume`. It starts once more, from where it was:
+when all are ready again, it goes on.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from games.errors import InputError
-from games.position import Position
+from games.protocol import CHANCE
 from server.core.match_events import (
     Abort,
     Accept,
@@ -27,17 +31,21 @@ from server.core.match_events import (
     Back,
     Begin,
     DeadlinePassed,
+    Draw,
+    Drawn,
     Effect,
     Finish,
     HandedOver,
     Lost,
     MatchEvent,
     Ready,
+    Record,
     Reject,
     Resign,
     SetDeadline,
     Timing,
 )
+from server.core.match_state import Match, Phase, Step, Terms, resume, start
 from server.core.outcome import Cause, Result, by_utilities, forfeit, void
 
 __all__ = [
@@ -52,6 +60,8 @@ __all__ = [
     "Back",
     "Begin",
     "DeadlinePassed",
+    "Draw",
+    "Drawn",
     "Effect",
     "Finish",
     "HandedOver",
@@ -60,6 +70,7 @@ __all__ = [
     "MatchEvent",
     "Phase",
     "Ready",
+    "Record",
     "Reject",
     "Resign",
     "SetDeadline",
@@ -67,89 +78,14 @@ __all__ = [
     "Terms",
     "Timing",
     "advance",
+    "resume",
     "start",
 ]
 
 HAND_OVER_S = 60.0
 """A request that cannot be handed over for so long (database away, say) makes the match void."""
 
-
-class Phase(StrEnum):
-    """Where a match stands."""
-
-    STARTING = "starting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    VOID = "void"
-
-
-Step: TypeAlias = tuple["Match", tuple[Effect, ...]]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Times of a match in milliseconds: limit for a move, margin, start-up allowance, pause between moves."""
-
-    move_ms: int
-    margin_ms: int = 200
-    ready_ms: int = 10_000
-    pace_ms: int = 0
-
-
-@dataclass(frozen=True)
-class Match:
-    """A match at an instant. Immutable.
-
-    `asked` is the hand-over time of the request that waits for a reply; None while there is none.
-    `movers` are the seats that made the actions so far; `last` is each seat's previous timing.
-    """
-
-    position: Position
-    terms: Terms
-    phase: Phase
-    ready: tuple[bool, ...]
-    connected: tuple[bool, ...]
-    deadline: float
-    asked: float | None = None
-    movers: tuple[int, ...] = ()
-    last: tuple[Timing | None, ...] = ()
-    result: Result | None = None
-
-    @property
-    def ply(self) -> int:
-        """Ply of the next action; the first is 0."""
-        return self.position.ply
-
-    @property
-    def to_move(self) -> int | None:
-        """Seat to move while the match runs."""
-        return self.position.to_move() if self.phase is Phase.RUNNING else None
-
-    @property
-    def over(self) -> bool:
-        """Whether the match is finished or void."""
-        return self.result is not None
-
-    def clock_ms(self, now: float) -> int | None:
-        """Milliseconds the seat to move has left; None if no clock runs."""
-        if self.phase is not Phase.RUNNING or self.asked is None:
-            return None
-        return max(0, self.terms.move_ms - int((now - self.asked) * 1000))
-
-
-def start(position: Position, terms: Terms, at: float) -> Step:
-    """Open a match: every seat is told and has `ready_ms` to get ready."""
-    seats = position.game.players
-    match = Match(
-        position,
-        terms,
-        Phase.STARTING,
-        ready=(False,) * seats,
-        connected=(True,) * seats,
-        deadline=at + terms.ready_ms / 1000,
-        last=(None,) * seats,
-    )
-    return match, (*(Announce(seat) for seat in range(seats)), SetDeadline(match.deadline))
+RESTART = "a restart of the server; counts for nobody"
 
 
 def advance(match: Match, event: MatchEvent) -> Step:
@@ -179,9 +115,15 @@ def _on_ready(match: Match, event: Ready) -> Step:
 
 
 def _ask(match: Match, at: float) -> Step:
-    not_before = at if match.ply == 0 else at + match.terms.pace_ms / 1000
+    """Ask whoever is to move: a seat, or chance."""
+    mover = match.position.to_move()
+    not_before = at if match.ply == 0 or mover == CHANCE else at + match.terms.pace_ms / 1000
     match = replace(match, asked=None, deadline=not_before + HAND_OVER_S)
-    ask = Ask(match.position.to_move(), match.ply, not_before)
+    ask = (
+        Draw(match.ply, tuple(match.position.outcomes()))
+        if mover == CHANCE
+        else Ask(mover, match.ply, not_before)
+    )
     return match, (SetDeadline(match.deadline), ask)
 
 
@@ -220,11 +162,25 @@ def _play(match: Match, event: Action, timing: Timing) -> Step:
         last=_with(match.last, event.seat, value=timing),
     )
     accept = Accept(event.seat, event.ply, position.actions[-1], timing, event.info)
-    if position.is_terminal():
-        match, effects = _finish(match, by_utilities(position.utilities()))
-    else:
-        match, effects = _ask(match, event.at)
+    match, effects = _go_on(match, event.at)
     return match, (accept, *effects)
+
+
+def _go_on(match: Match, at: float) -> Step:
+    """Ask for the next action, if there is one."""
+    if match.position.is_terminal():
+        return _finish(match, by_utilities(match.position.utilities()))
+    return _ask(match, at)
+
+
+def _on_drawn(match: Match, event: Drawn) -> Step:
+    if event.ply != match.ply or match.position.to_move() != CHANCE:
+        return match, ()
+    position = match.position.play(event.text)
+    match = replace(match, position=position, movers=(*match.movers, CHANCE))
+    record = Record(event.ply, position.actions[-1])
+    match, effects = _go_on(match, event.at)
+    return match, (record, *effects)
 
 
 def _on_old_action(match: Match, event: Action) -> Step:
@@ -242,19 +198,22 @@ def _reject(match: Match, event: Action) -> Reject:
         code, message = "not_started", "expected no move before your_move"
     elif event.ply != match.ply:
         code, message = "wrong_ply", f"expected ply {match.ply}"
-    elif event.seat != match.position.to_move():
-        code, message = "not_your_turn", f"expected seat {match.position.to_move()} to move"
+    elif (mover := match.position.to_move()) not in {event.seat, CHANCE}:
+        code, message = "not_your_turn", f"expected seat {mover} to move"
     else:
         code, message = "not_asked", "expected no move before your_move"
     return Reject(event.seat, event.ply, code, f"{message}, got a move for ply {event.ply}")
 
 
 def _on_early_action(match: Match, event: Action) -> Step:
-    return match, (_reject(match, event),)
+    """Reject it, unless it repeats an action that an earlier server recorded."""
+    return _on_old_action(match, event)
 
 
 def _on_decline(match: Match, event: Resign) -> Step:
-    """Before the start nobody can lose: whoever gives up then has not shown up."""
+    """Before the first action nobody can lose: whoever gives up then has not shown up."""
+    if match.ply > 0:
+        return _on_resign(match, event)
     causes = [Cause.NO_SHOW if seat == event.seat else Cause.NORMAL for seat in range(len(match.ready))]
     return _finish(match, void(causes, "declined before the start"))
 
@@ -290,6 +249,8 @@ def _on_deadline(match: Match, event: DeadlinePassed) -> Step:
     if event.at < match.deadline:  # timers may fire early; a limit never does
         return match, (SetDeadline(match.deadline),)
     if match.phase is Phase.STARTING:
+        if match.resumed:
+            return _abort(match, f"not all were back {match.terms.resume_ms} ms after {RESTART}")
         causes = [Cause.NORMAL if ready else Cause.NO_SHOW for ready in match.ready]
         return _finish(match, void(causes, f"not ready within {match.terms.ready_ms} ms"))
     if match.asked is None:
@@ -332,7 +293,8 @@ TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
     (_S, Ready): (_on_ready, frozenset({_S, _R})),
     (_S, HandedOver): (_ignore, frozenset({_S})),
     (_S, Action): (_on_early_action, frozenset({_S})),
-    (_S, Resign): (_on_decline, frozenset({_V})),
+    (_S, Drawn): (_ignore, frozenset({_S})),
+    (_S, Resign): (_on_decline, frozenset({_F, _V})),
     (_S, Lost): (_on_lost, frozenset({_S})),
     (_S, Back): (_on_back, frozenset({_S})),
     (_S, DeadlinePassed): (_on_deadline, frozenset({_S, _V})),
@@ -340,6 +302,7 @@ TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
     (_R, Ready): (_ignore, frozenset({_R})),
     (_R, HandedOver): (_on_handed_over, frozenset({_R})),
     (_R, Action): (_on_action, frozenset({_R, _F})),
+    (_R, Drawn): (_on_drawn, frozenset({_R, _F})),
     (_R, Resign): (_on_resign, frozenset({_F})),
     (_R, Lost): (_on_lost, frozenset({_R})),
     (_R, Back): (_on_back, frozenset({_R})),
@@ -349,7 +312,7 @@ TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
     **{
         (phase, event): (_ignore, frozenset({phase}))
         for phase in (_F, _V)
-        for event in (Ready, HandedOver, Resign, Lost, Back, DeadlinePassed, Abort)
+        for event in (Ready, HandedOver, Drawn, Resign, Lost, Back, DeadlinePassed, Abort)
     },
     **{(phase, Action): (_on_old_action, frozenset({phase})) for phase in (_F, _V)},
 }

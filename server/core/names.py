@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
 )
 """Letters and marks by category that show nothing: fillers, joiners and variation selectors."""
 
-_RULE = (
+RULE = (
     f"a name of 1 to {MAX_CHARACTERS} letters, digits, '-', '_', '.' or single spaces inside, "
     "starting with a letter or digit"
 )
@@ -40,7 +40,7 @@ def clean_name(text: str) -> str:
     suggestion = _suggestion(name)
     raise InputError(
         "bad_name",
-        expected=_RULE,
+        expected=RULE,
         got=shown(text),
         where=fault,
         available=[suggestion] if suggestion else [],

@@ -1,7 +1,5 @@
-"""Agents, their versions and tokens, and the ladders they have joined."""
+"""Agents, their versions, and the ladders they have joined."""
 
-import hashlib
-import secrets
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,10 +8,8 @@ from sqlalchemy import Connection, Row, insert, select
 from games.errors import InputError
 from server.core import elo
 from server.core.names import clean_name, name_key
-from server.db.schema import agents, ratings, storable, tokens, versions
-
-TOKEN_PREFIX = "ply_"  # noqa: S105 - what every token starts with, so that leaked ones can be found
-SCOPE_PLAY = "play"
+from server.db.schema import agents, ratings, storable, versions
+from server.db.tokens import PLAY, issue
 
 
 class Registered(NamedTuple):
@@ -25,7 +21,7 @@ class Registered(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Who a token belongs to."""
+    """An agent."""
 
     agent_id: int
     name: str
@@ -50,24 +46,14 @@ def register(conn: Connection, name: str, *, owner: str | None, house: bool, now
     if taken is not None:
         raise _taken(taken.name)
     agent_id = _insert_agent(conn, name, owner=owner, house=house, now=now)
-    return Registered(agent_id, name, issue_token(conn, agent_id, now))
+    return Registered(agent_id, name, issue(conn, PLAY, now, agent_id=agent_id).token)
 
 
-def issue_token(conn: Connection, agent_id: int, now: datetime) -> str:
-    """Make another token for an agent."""
-    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    row = {"token_hash": _hash(token), "agent_id": agent_id, "scope": SCOPE_PLAY, "created_at": now}
-    conn.execute(insert(tokens).values(row))
-    return token
-
-
-def by_token(conn: Connection, token: str) -> Identity | None:
-    """Return whose token this is; None for an unknown or revoked one, or a retired agent's."""
+def by_name(conn: Connection, name: str) -> Identity | None:
+    """Return the agent of that name, in whatever case; None if there is none, or it is retired."""
+    query = select(agents.c.id, agents.c.name, agents.c.house)
     found = conn.execute(
-        select(agents.c.id, agents.c.name, agents.c.house)
-        .join(tokens, tokens.c.agent_id == agents.c.id)
-        .where(tokens.c.token_hash == _hash(token))
-        .where(tokens.c.revoked_at.is_(None), agents.c.retired_at.is_(None))
+        query.where(agents.c.name_key == name_key(name), agents.c.retired_at.is_(None))
     ).one_or_none()
     return Identity(found.id, found.name, found.house) if found else None
 
@@ -159,11 +145,6 @@ def _parent(conn: Connection, version_id: int) -> int | None:
         select(versions.c.parent_id).where(versions.c.id == version_id)
     ).scalar()
     return parent
-
-
-def _hash(token: str) -> str:
-    """Return what is stored. Tokens have 256 random bits, so a plain hash cannot be searched."""
-    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def _taken(name: str) -> InputError:

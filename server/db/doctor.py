@@ -11,10 +11,10 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 from sqlalchemy.exc import DatabaseError
 
+from games.protocol import CHANCE
 from server.core import elo
 from server.core.names import name_key
 from server.core.outcome import Cause
-from server.db.matches import RESTARTED
 from server.db.schema import agents, ladders, matches, moves, ratings, results, seats, versions
 
 TOLERANCE = 1e-6
@@ -40,19 +40,17 @@ class Finding:
     message: str
 
 
-def check(conn: Connection, *, server_running: bool = False) -> list[Finding]:
+def check(conn: Connection) -> list[Finding]:
     """Return every broken invariant; an empty list means that all is well.
 
-    While a server runs, matches may be in play. The tables must be those of this code (`upgrade.check`).
-    Moves are held against the rules of their game by `doctor_replay`.
+    Matches may be in play, also while no server runs: the next one takes them up. The tables must be those
+    of this code (`upgrade.check`). Moves are held against the rules of their game by `doctor_replay`.
     """
     found = list(_file_is_sound(conn))
     if any(finding.code == "corrupt" for finding in found):
         return found  # nothing else that it says can be trusted
     for invariant in INVARIANTS:
         found.extend(invariant(conn))
-    if not server_running:
-        found.extend(_nothing_in_play(conn))
     return found
 
 
@@ -154,6 +152,40 @@ def _moves_are_whole(conn: Connection) -> Findings:
             )
 
 
+def _moves_are_of_seats(conn: Connection) -> Findings:
+    """Check that a move is of a seat of its match, or of chance and took no time."""
+    query = (
+        select(moves.c.match_id, moves.c.ply, moves.c.seat, moves.c.elapsed_ms)
+        .outerjoin(seats, (seats.c.match_id == moves.c.match_id) & (seats.c.seat == moves.c.seat))
+        .where(seats.c.seat.is_(None), or_(moves.c.seat != CHANCE, moves.c.elapsed_ms != 0))
+        .order_by(moves.c.match_id, moves.c.ply)
+    )
+    for match_id, rows in _grouped(conn, query):
+        row = rows[0]
+        yield Finding(
+            "move_seat",
+            f"match {match_id}, ply {row.ply} is of seat {row.seat} and took {row.elapsed_ms} ms "
+            f"({len(rows)} such moves in this match)",
+        )
+
+
+def _attempts_are_counted(conn: Connection) -> Findings:
+    """Check that a match was taken up if its state says so, and resumed if it starts with moves."""
+    state, attempt, lease = matches.c.state, matches.c.attempt, matches.c.lease
+    query = select(matches.c.id, state, attempt, lease, matches.c.moves).where(
+        or_(
+            and_(state == "queued", or_(attempt != 0, lease.is_not(None))),
+            and_(state.in_(("starting", "running", "finished")), or_(attempt < 1, lease.is_(None))),
+            and_(state == "starting", attempt == 1, matches.c.moves > 0),
+        )
+    )
+    for row in conn.execute(query.order_by(matches.c.id)):
+        yield Finding(
+            "attempt",
+            f"match {row.id} is {row.state} with {row.moves} moves, attempt {row.attempt}, lease {row.lease}",
+        )
+
+
 def _times_are_in_order(conn: Connection) -> Findings:
     """Check that a match has begun and ended when its state says so, and in this order."""
     state, started, finished = matches.c.state, matches.c.started_at, matches.c.finished_at
@@ -180,16 +212,14 @@ def _times_are_in_order(conn: Connection) -> Findings:
 def _void_is_explained(conn: Connection) -> Findings:
     """Check that a void match says why, and that one whose play was broken off was queued again.
 
-    Of one that ended before its first move only a restart surely queues a replay: the others may not have
-    begun, and then the ladder pairs its agents again.
+    One that ended before its first move may not have begun, and then the ladder pairs its agents again.
     """
     void = select(matches.c.id, matches.c.moves).where(matches.c.state == "void").order_by(matches.c.id)
     for row in conn.execute(void.where(func.coalesce(matches.c.detail, "") == "")):
         yield Finding("detail", f"match {row.id} is void and does not say why")
     again = matches.alias("again")
-    broken_off = or_(matches.c.moves > 0, matches.c.detail == RESTARTED)
     query = void.outerjoin(again, again.c.replay_of == matches.c.id)
-    for row in conn.execute(query.where(again.c.id.is_(None), broken_off)):
+    for row in conn.execute(query.where(again.c.id.is_(None), matches.c.moves > 0)):
         yield Finding("replay", f"match {row.id} is void after {row.moves} moves and was not queued again")
 
 
@@ -315,18 +345,13 @@ def _rate_anew(
                 )
 
 
-def _nothing_in_play(conn: Connection) -> Findings:
-    """Check that no match is being played. The start of a server voids what a killed one left."""
-    query = select(matches.c.id, matches.c.state).where(matches.c.state.in_(("starting", "running")))
-    for row in conn.execute(query.order_by(matches.c.id)):
-        yield Finding("in_play", f"match {row.id} is {row.state}, and no server runs")
-
-
 INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
     _one_result_each,
     _seats_are_whole,
     _moves_are_whole,
+    _moves_are_of_seats,
     _moves_took_their_time,
+    _attempts_are_counted,
     _times_are_in_order,
     _void_is_explained,
     _names_are_found,

@@ -64,7 +64,7 @@ def replay(conn: Connection, newest: int | None = NEWEST) -> list[Finding]:
 def _records(conn: Connection, newest: int | None) -> Iterator[_Record]:
     """Read matches in the order of their ids, some at a time."""
     query: Select[Any] = select(matches.c.id, matches.c.game, matches.c.state, matches.c.moves)
-    query = query.where(matches.c.state.in_(("running", "finished", "void")))
+    query = query.where(matches.c.state.in_(("starting", "running", "finished", "void")))
     last = 0
     if newest is not None:
         ids = query.with_only_columns(matches.c.id).order_by(matches.c.id.desc()).limit(newest)

@@ -12,8 +12,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from games.errors import InputError
-from server.db import upgrade
-from server.db.writer import Writer
+from server.db import archive, upgrade
+from server.db.writer import Item, Many, Writer
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -92,10 +92,18 @@ class Database:
 
         Raises InputError if the database was written by a newer Plyground, or has tables that are not ours.
         """
+        self._rebuild(upgrade.migrate, to, where=_shown(self.url))
+
+    def restore(self, path: Path, *, replace: bool = False) -> dict[str, int]:
+        """Fill an empty database from a backup in one transaction; see `archive.restore`."""
+        return self._rebuild(archive.restore, path, replace=replace, where=_shown(self.url))
+
+    def _rebuild(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `fn(conn, ...)` in one transaction that may replace tables."""
         engine = _engine(self.url, checking=False)
         try:
             with engine.begin() as conn:
-                upgrade.migrate(conn, to, where=_shown(self.url))
+                return fn(conn, *args, **kwargs)
         except SQLAlchemyError as error:
             raise _unusable(self.url, error) from error
         finally:
@@ -125,16 +133,15 @@ class Database:
 
         The job is carried out even if nobody waits any more. What `durable` means is said at `Writer`.
         """
-        return asyncio.wrap_future(self._writer.submit(lambda conn: job(conn, *args), durable=durable))
+        return self._writer.submit_soon(_single(job), args, durable=durable)
+
+    def write_together(self, many: Many[Item, T], item: Item, *, durable: bool = False) -> asyncio.Future[T]:
+        """Do `write` for an item of `many(conn, items)`, together with others that wait beside it."""
+        return self._writer.submit_soon(many, item, durable=durable)
 
     def write_now(self, job: Callable[[Connection, *Ts], T], *args: *Ts, durable: bool = True) -> T:
         """Do `write` and wait for it; for programs without an event loop."""
-        return self._writer.submit(lambda conn: job(conn, *args), durable=durable).result()
-
-    @property
-    def waiting(self) -> int:
-        """Number of jobs the writer has not begun."""
-        return self._writer.waiting
+        return self._writer.submit(_single(job), args, durable=durable).result()
 
     def close(self) -> None:
         """Finish what was submitted and let go of all connections. Closing again does nothing."""
@@ -145,6 +152,11 @@ class Database:
             self._claim = None
         for engine in (self._reading, self._writing, self._claiming):
             engine.dispose()
+
+
+def _single(job: Callable[[Connection, *Ts], T]) -> Many[tuple[*Ts], T]:
+    """Make a kind of job of its own, which has no neighbours."""
+    return lambda conn, items: [job(conn, *args) for args in items]
 
 
 def _parse(text_url: str) -> URL:
@@ -205,8 +217,10 @@ def _set_up_sqlite(engine: Engine, *, reading: bool, checking: bool) -> None:
         if reading:
             conn.exec_driver_sql("BEGIN")
             return
-        durable = conn.get_execution_options().get("durable", True)
-        conn.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        level = "FULL" if conn.get_execution_options().get("durable", True) else "NORMAL"
+        if conn.info.get("synchronous") != level:
+            conn.exec_driver_sql(f"PRAGMA synchronous = {level}")
+            conn.info["synchronous"] = level
         conn.exec_driver_sql("BEGIN IMMEDIATE")
 
 

@@ -1,6 +1,6 @@
 """Ladders: the settings say which there are, the database remembers those there were."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,9 +84,9 @@ def _has_matches(conn: Connection, ladder_id: int) -> bool:
     )
 
 
-def ratings_on(conn: Connection, ladder_id: int) -> dict[int, tuple[float, int]]:
-    """Return the Elo and the number of rated games of each version on a ladder."""
+def ratings_on(conn: Connection, ladder_id: int, versions: Collection[int]) -> dict[int, tuple[float, int]]:
+    """Return the Elo and the number of rated games of each of these versions that is on the ladder."""
     query = select(ratings.c.version_id, ratings.c.elo, ratings.c.games).where(
-        ratings.c.ladder_id == ladder_id
+        ratings.c.ladder_id == ladder_id, ratings.c.version_id.in_(versions)
     )
     return {row.version_id: (row.elo, row.games) for row in conn.execute(query)}

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from games.protocol import PUBLIC
+
 
 @dataclass(frozen=True)
 class SeatRow:
@@ -46,6 +48,16 @@ class MatchRow:
     finished_at: datetime | None
     seats: tuple[SeatRow, ...]
 
+    @property
+    def over(self) -> bool:
+        """Whether it is finished or void."""
+        return self.state in {"finished", "void"}
+
+    @property
+    def viewer(self) -> int | None:
+        """For whom it is shown to everybody: PUBLIC until it is over, then None, who sees all."""
+        return None if self.over else PUBLIC
+
 
 @dataclass(frozen=True)
 class LadderRecord:
@@ -83,3 +95,17 @@ class VersionRow:
     parent: int | None
     created_at: datetime
     ladders: tuple[LadderRecord, ...]
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    """A token without what it is: `agent` is the name of the agent it plays as, if any."""
+
+    id: int
+    scope: str
+    agent: str | None
+    label: str | None
+    created_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None
+    revoked_at: datetime | None

@@ -116,16 +116,22 @@ versions = Table(
     UniqueConstraint("agent_id", "number"),
 )
 
+# A token is good until it is revoked, expired or used; only links are used. See `tokens`.
 tokens = Table(
     "tokens",
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("token_hash", AnyText, nullable=False),
-    Column("agent_id", ForeignKey("agents.id"), nullable=False, index=True),
+    Column("agent_id", ForeignKey("agents.id"), index=True),
     Column("scope", AnyText, nullable=False),
+    Column("label", AnyText),
     Column("created_at", UtcDateTime, nullable=False),
+    Column("expires_at", UtcDateTime),
+    Column("used_at", UtcDateTime),
     Column("revoked_at", UtcDateTime),
     UniqueConstraint("token_hash"),
+    CheckConstraint("scope IN ('play', 'admin', 'register', 'link')", name="scope"),
+    CheckConstraint("(scope = 'play') = (agent_id IS NOT NULL)", name="agent"),
 )
 
 # `position` orders the ladders; it is null for one that the settings no longer name.

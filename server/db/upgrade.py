@@ -25,7 +25,7 @@ def migrate(conn: Connection, to: str, *, where: str) -> None:
     if conn.dialect.name == "postgresql":
         conn.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     config = _config()
-    now = _known(conn, config, where)
+    now = _known(conn, where)
     config.attributes["connection"] = conn
     scripts = ScriptDirectory.from_config(config)
     below = {step.revision for step in scripts.iterate_revisions(now, "base")} if now else set()
@@ -41,16 +41,26 @@ def migrate(conn: Connection, to: str, *, where: str) -> None:
 
 def check(conn: Connection, where: str) -> None:
     """Raise InputError unless the database is at the newest revision."""
-    config = _config()
-    now = _known(conn, config, where)
-    head = ScriptDirectory.from_config(config).get_current_head()
-    if now != head:
+    now = _known(conn, where)
+    if now != head():
         raise InputError(
             "old_schema",
-            expected=f"a database at revision {head} (run: plyground db migrate)",
+            expected=f"a database at revision {head()} (run: plyground db migrate)",
             got=f"revision {now}" if now else "a database without our tables",
             where=where,
         )
+
+
+def head() -> str:
+    """Return the newest revision."""
+    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    assert newest is not None
+    return newest
+
+
+def revisions() -> set[str]:
+    """Return all revisions."""
+    return {step.revision for step in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
 def _config() -> Config:
@@ -59,10 +69,10 @@ def _config() -> Config:
     return config
 
 
-def _known(conn: Connection, config: Config, where: str) -> str | None:
+def _known(conn: Connection, where: str) -> str | None:
     """Return the database's revision, None for an empty one."""
     now = MigrationContext.configure(conn).get_current_revision()
-    known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    known = revisions()
     if now is not None and now not in known:
         raise InputError(
             "new_schema",

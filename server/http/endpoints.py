@@ -1,14 +1,16 @@
 """The table of all endpoints."""
 
+from collections.abc import Iterable
+
 from aiohttp import web
 
 from server.core.standings import StandingsRow
-from server.http import agents, health, ladders, matches, registration, standings, views
-from server.http.endpoint import Endpoint, problems
+from server.db.tokens import ADMIN, PLAY, REGISTER
+from server.http import agents, events, health, ladders, matches, registration, standings, tokens, views
+from server.http.endpoint import API, Endpoint, problems
+from server.http.openapi import described
 
-API = "/api/v1"
-
-ENDPOINTS: tuple[Endpoint, ...] = (
+_TABLE: tuple[Endpoint, ...] = (
     Endpoint(
         "GET",
         f"{API}/games",
@@ -77,6 +79,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
+        f"{API}/matches/{{id}}/events",
+        events.match_events,
+        "A match as it goes on, as Server-Sent Events whose id is the version; 204 once there is no more.",
+        {200: events.EVENTS_TYPE, 204: None, **problems(404)},
+        query=events.EventsQuery,
+    ),
+    Endpoint(
+        "GET",
         f"{API}/agents",
         agents.list_agents,
         "All agents.",
@@ -102,8 +112,45 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         f"{API}/agents",
         registration.register_agent,
         "Register an agent: its name and token, shown this once.",
-        {201: views.Registered, **problems(403, 409, 429)},
+        {201: views.Registered, **problems(409)},
         body=views.Registration,
+        scopes=(REGISTER, ADMIN),
+        open_to_some=True,
+        headers={201: {"Location": "The address of the agent."}},
+    ),
+    Endpoint(
+        "POST",
+        f"{API}/tokens",
+        tokens.issue_token,
+        "Make a token, shown this once: an admin any, an agent another one of its own.",
+        {201: tokens.TokenIssued, **problems(404, 409)},
+        body=tokens.TokenRequest,
+        scopes=(ADMIN, PLAY),
+    ),
+    Endpoint(
+        "GET",
+        f"{API}/tokens",
+        tokens.list_tokens,
+        "All tokens, newest first, without the tokens themselves.",
+        {200: views.Page[tokens.TokenView]},
+        query=tokens.TokensQuery,
+        scopes=(ADMIN,),
+    ),
+    Endpoint(
+        "DELETE",
+        f"{API}/tokens/{{id}}",
+        tokens.revoke_token,
+        "Revoke a token: an admin any other, an agent its own others.",
+        {204: None, **problems(404, 409)},
+        scopes=(ADMIN, PLAY),
+    ),
+    Endpoint(
+        "POST",
+        f"{API}/links/redeem",
+        tokens.redeem_link,
+        "Get an admin's token for the one-use link that the first start printed.",
+        {201: tokens.TokenIssued},
+        body=tokens.LinkCode,
     ),
     Endpoint(
         "GET",
@@ -121,7 +168,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
 )
 
+ENDPOINTS = described(_TABLE)
 
-def routes() -> list[web.RouteDef]:
-    """Return the routes of the whole table."""
-    return [endpoint.route() for endpoint in ENDPOINTS]
+
+def routes(table: Iterable[Endpoint] = ENDPOINTS) -> list[web.RouteDef]:
+    """Return the routes of a table."""
+    return [endpoint.route() for endpoint in table]

@@ -20,6 +20,10 @@ MAX_SHOWN = 200
 """Characters of a client's own text that an error repeats."""
 
 STATUS: Mapping[str, int] = {
+    "no_token": 401,
+    "bad_token": 401,
+    "wrong_scope": 403,
+    "bad_link": 403,
     "bad_origin": 403,
     "registration_closed": 403,
     "loopback_only": 403,
@@ -28,14 +32,18 @@ STATUS: Mapping[str, int] = {
     "unknown_agent": 404,
     "unknown_match": 404,
     "unknown_game": 404,
+    "unknown_token": 404,
     "method_not_allowed": 405,
     "slow_body": 408,
     "name_taken": 409,
+    "house_agent": 409,
+    "token_in_use": 409,
     "body_too_large": 413,
     "wrong_content_encoding": 415,
     "wrong_content_type": 415,
     "too_many_requests": 429,
     "database_unavailable": 503,
+    "server_full": 503,
 }
 """HTTP status of each code of an InputError; a code that is not listed is a 400."""
 
@@ -116,6 +124,8 @@ def answer_problem(
     response.headers["Cache-Control"] = "no-store"
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(problem.retry_after)
+    if problem.status == http.HTTPStatus.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = "Bearer"
     return response
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import Connection, text
@@ -16,13 +17,16 @@ METRICS_TYPE = "text/plain"
 
 _PATIENCE_S = 5.0
 
+log = structlog.get_logger()
+
 
 async def health(call: Call) -> web.Response:
     """Answer 200 where the server can do its work, else 503 and what is missing."""
     try:
         async with asyncio.timeout(_PATIENCE_S):
             await call.services.db.read(_ask)
-    except Exception:  # noqa: BLE001 - whatever the reason, the database cannot be used: that is the answer
+    except Exception as error:  # noqa: BLE001 - whatever the reason, the database cannot be used: that is the answer
+        log.warning("health.unavailable", error=type(error).__name__)
         return answer(Health("unavailable", "unavailable"), 503)
     return answer(Health("ok", "ok"))
 

@@ -1,6 +1,5 @@
 """Matches: pages of them, one of them, and its record."""
 
-import re
 from collections.abc import Sequence
 from typing import Literal, cast
 
@@ -14,11 +13,9 @@ from games.errors import InputError
 from games.position import Position
 from server.db import reads
 from server.db.reads import MatchRow, MoveRow, SeatRow
-from server.db.schema import MAX_ID
 from server.http.endpoint import Call, answer
+from server.http.validation import read_number
 from server.http.views import ActionView, MatchView, Page, PageLimit, PlayerView, RecordView
-
-_DIGITS = re.compile(r"[0-9]+")
 
 
 class MatchesQuery(msgspec.Struct, frozen=True):
@@ -45,20 +42,21 @@ async def list_matches(call: Call) -> web.Response:
 async def one_match(call: Call) -> web.Response:
     """Answer one match with its latest position."""
     row, moves = await call.services.db.read(_find, call.path["id"])
-    _, final = _positions(row, moves)
-    return answer(_view(row, [move.elapsed_ms for move in moves], final))
+    final = _position(row, moves)
+    seen = None if final is None else final.text(row.viewer)
+    return answer(_view(row, [move.elapsed_ms for move in moves], seen))
 
 
 async def match_record(call: Call) -> web.Response:
     """Answer everything about one match."""
     row, moves = await call.services.db.read(_find, call.path["id"])
-    initial, final = _positions(row, moves)
+    final = _position(row, moves)
     record = RecordView(
         match=_view(row, [move.elapsed_ms for move in moves]),
         time_control=msgspec.convert(row.time_control, TimeControl),
-        initial_position=initial,
-        actions=_actions(row, moves),
-        final_position=final,
+        initial_position=None if final is None else Position.start(final.game).text(),
+        actions=_actions(row, moves, final),
+        final_position=None if final is None else final.text(row.viewer),
     )
     return answer(record)
 
@@ -78,21 +76,18 @@ def _page(conn: Connection, query: MatchesQuery) -> Page[MatchView]:
 
 def _find(conn: Connection, text: str) -> tuple[MatchRow, list[MoveRow]]:
     """Return the match of that number and its moves. Raises InputError: `bad_id`, `unknown_match`."""
-    if not _DIGITS.fullmatch(text):
-        raise InputError("bad_id", expected="the number of a match", got=repr(text), where="the path")
-    row = reads.match(conn, int(text)) if len(text) <= len(str(MAX_ID)) else None
+    row = reads.match(conn, read_number(text, "a match"))
     if row is None:
         raise InputError("unknown_match", expected="a match", got=text)
     return row, reads.moves(conn, row.id)
 
 
-def _positions(row: MatchRow, moves: Sequence[MoveRow]) -> tuple[str | None, str | None]:
-    """Return the first and the latest position; None each for a game whose rules are no longer here."""
+def _position(row: MatchRow, moves: Sequence[MoveRow]) -> Position | None:
+    """Return the latest position; None for a game whose rules are no longer here."""
     try:
-        start = Position.start(games.load(row.game))
-        return start.text(), Position.start(start.game, moves=[move.action for move in moves]).text()
+        return Position.start(games.load(row.game), moves=[move.action for move in moves])
     except InputError:
-        return None, None
+        return None
 
 
 def _view(
@@ -128,17 +123,25 @@ def _player(seat: SeatRow) -> PlayerView:
     )
 
 
-def _actions(row: MatchRow, moves: Sequence[MoveRow]) -> list[ActionView]:
-    """Return the actions; what a remote agent's opponent thinks is told only after the end."""
-    told = row.state in ("finished", "void") or all(seat.house for seat in row.seats)
+def _actions(row: MatchRow, moves: Sequence[MoveRow], final: Position | None) -> list[ActionView]:
+    """Return the actions.
+
+    What an agent thinks is told only after the end where its opponent could read it, or where it would show
+    what is hidden. Without rules nobody knows what is hidden, and nothing is told before the end.
+    """
+    if final is None and not row.over:
+        return []
+    seen = [move.action for move in moves] if final is None else final.seen_actions(row.viewer)
+    hidden = final is not None and final.game.hidden
+    told = row.over or (all(seat.house for seat in row.seats) and not hidden)
     return [
         ActionView(
             ply=move.ply,
             seat=move.seat,
-            action=move.action,
+            action=action,
             elapsed_ms=move.elapsed_ms,
             charged_ms=move.charged_ms,
             info=move.info if told else None,
         )
-        for move in moves
+        for move, action in zip(moves, seen, strict=True)
     ]

@@ -8,27 +8,26 @@ from games.errors import InputError
 from server.core.names import clean_name
 from server.db import agents
 from server.http.endpoint import Call, answer
-from server.http.security import address_of, check_origin, is_local
+from server.http.security import address_of, is_local
 from server.http.views import Registered
 
 
 async def register_agent(call: Call) -> web.Response:
     """Give a new agent its name and token.
 
-    Raises InputError: `bad_origin`, `registration_closed`, `bad_name`, `name_taken`, `too_many_requests`.
+    Raises InputError: `registration_closed`, `bad_name`, `name_taken`, `too_many_requests`.
     """
     services = call.services
-    check_origin(call.request)
-    if services.settings.registration != "open" and not is_local(call.request):
+    if call.bearer is None and services.settings.registration != "open" and not is_local(call.request):
         raise InputError(
             "registration_closed",
-            expected="a request from the machine the server runs on",
+            expected="an invitation (a token of scope register), or a request from the server's own machine",
             got="another address",
             where="registering an agent",
         )
     name = clean_name(call.body.name)
     now = services.clock()
-    services.registrations.spend(address_of(call.request), now)
+    services.limits.registrations.spend(address_of(call.request), now)
     made = await services.db.write(
         lambda conn: agents.register(conn, name, owner=None, house=False, now=now), durable=True
     )

@@ -2,10 +2,13 @@
 
 import ipaddress
 
+import structlog
 from aiohttp import web
 
 from games.errors import InputError
-from server.http.errors import Handler
+from server.http.errors import MAX_SHOWN, Handler
+
+log = structlog.get_logger()
 
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
 """Headers that tell of a proxy: the peer's address is then not the client's."""
@@ -16,7 +19,8 @@ _PAGE_POLICY = (
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
-def _secure(response: web.StreamResponse) -> None:
+def secure(response: web.StreamResponse) -> None:
+    """Add the headers that keep browsers from doing harm; those that are set already stay."""
     policy = _PAGE_POLICY if response.content_type == "text/html" else _DATA_POLICY
     for name, value in (
         ("X-Content-Type-Options", "nosniff"),
@@ -33,10 +37,17 @@ async def security_middleware(request: web.Request, handler: Handler) -> web.Str
     try:
         response = await handler(request)
     except web.HTTPException as redirect:
-        _secure(redirect)
+        secure(redirect)
         raise
     if not response.prepared:
-        _secure(response)
+        secure(response)
+    log.debug(
+        "http.request",
+        method=request.method,
+        path=request.rel_url.raw_path[:MAX_SHOWN],  # without the query, which may hold what belongs in no log
+        status=response.status,
+        peer=request.remote,
+    )
     return response
 
 
@@ -87,6 +98,12 @@ def _is_loopback(name: str) -> bool:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
     return bool((mapped or address).is_loopback)
+
+
+def bearer_token(request: web.Request) -> str | None:
+    """Return the token of the Authorization header; None without one, or with another kind of it."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
 def address_of(request: web.Request) -> str:

@@ -1,12 +1,14 @@
 """What the handlers of pages and API are given: the parts that app.py wired together."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
+from games.errors import InputError
 from server.db.engine import Database
 from server.http.limits import RateLimit
 from server.settings import Settings
@@ -14,20 +16,62 @@ from server.settings import Settings
 REGISTRATIONS_AN_HOUR = 300
 """Agents registered from one address: a class of 200 behind one school's address fits into its lecture."""
 
+TOKENS_A_MINUTE = 60
+"""Tokens made or revoked by one holder of a token."""
 
-def _registration_limit() -> RateLimit:
-    return RateLimit("registrations_per_address", count=REGISTRATIONS_AN_HOUR, period_s=3600)
+BAD_TOKENS_A_MINUTE = 60
+"""Tokens and links from one address that are worth nothing."""
+
+
+class Limits:
+    """How often one address, or one holder of a token, may do what."""
+
+    def __init__(self, settings: Settings, registrations: RateLimit | None = None) -> None:
+        self.requests = RateLimit("requests_per_address", count=settings.requests_per_min, period_s=60)
+        self.registrations = registrations or RateLimit(
+            "registrations_per_address", count=REGISTRATIONS_AN_HOUR, period_s=3600
+        )
+        self.tokens = RateLimit("tokens_per_holder", count=TOKENS_A_MINUTE, period_s=60)
+        self.bad_tokens = RateLimit("bad_tokens_per_address", count=BAD_TOKENS_A_MINUTE, period_s=60)
+
+
+class Told(NamedTuple):
+    """What spectators are told of a match: a `snapshot` or an `event`, its version, and it as JSON."""
+
+    kind: str
+    version: int
+    data: bytes
+
+
+Feed: TypeAlias = Callable[[int, int | None], AsyncGenerator[list[Told], None]]
+"""Follows a match from after a version on, batch by batch; raises InputError (`unknown_match`)."""
+
+
+def _nobody(_token_id: int) -> None:
+    """Close no connection: there are none."""
+
+
+async def _no_match(match_id: int, _since: int | None) -> AsyncGenerator[list[Told], None]:
+    """Follow no match: nobody plays."""
+    raise InputError("unknown_match", expected="a match that is played here", got=str(match_id))
+    yield []  # never reached: it makes this a generator
 
 
 @dataclass(frozen=True)
 class Services:
-    """The parts of a running server that handlers use; `clock` returns the time as aware UTC."""
+    """The parts of a running server that handlers use; `clock` returns the time as aware UTC.
+
+    `on_revoked` is told the id of a token that has just been revoked, to end what was begun with it. `feed`
+    follows matches.
+    """
 
     db: Database
     settings: Settings
     registry: CollectorRegistry
     clock: Callable[[], datetime]
-    registrations: RateLimit = field(default_factory=_registration_limit)
+    limits: Limits
+    on_revoked: Callable[[int], None] = field(default=_nobody)
+    feed: Feed = field(default=_no_match)
 
 
 SERVICES = web.AppKey("services", Services)

@@ -3,14 +3,15 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, Union, get_args
 
 import msgspec
 from aiohttp import web
 from msgspec import inspect
 
 from games.errors import InputError
-from server.db.schema import NOT_STORABLE
+from server.db.schema import MAX_ID, NOT_STORABLE
 
 MAX_BODY_BYTES = 65_536
 BODY_TIMEOUT_S = 10.0
@@ -18,6 +19,7 @@ JSON_TYPE = "application/json"
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_DIGITS = re.compile(r"[0-9]+")
 _NAMED = re.compile(r"`([^`]*)`")
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`$")
 
@@ -28,6 +30,16 @@ def read_path(request: web.Request) -> Mapping[str, str]:
         if NOT_STORABLE.search(text):
             raise InputError("bad_path", expected=f"a {name} in UTF-8 without NUL", got=repr(text))
     return dict(request.match_info)
+
+
+def read_number(text: str, of: str) -> int:
+    """Return a number in the path, 0 for one that is too large. Raises InputError (`bad_id`).
+
+    `of` says what has such a number.
+    """
+    if not _DIGITS.fullmatch(text):
+        raise InputError("bad_id", expected=f"the number of {of}", got=repr(text), where="the path")
+    return int(text) if len(text) <= len(str(MAX_ID)) else 0
 
 
 def read_query(request: web.Request, wanted: type[T]) -> T:
@@ -45,8 +57,14 @@ def read_query(request: web.Request, wanted: type[T]) -> T:
             )
         if name in values:
             raise InputError("bad_parameter", expected=f"{name} once", got="it twice", where="the query")
-        values[name] = _parameter(name, text, fields[name].type)
+        values[name] = _parameter(name, text, given(fields[name].type))
     return wanted(**values)
+
+
+def given(kind: Any) -> Any:
+    """Return the type of a parameter that is given: without the None of one that is not."""
+    kinds = [part for part in get_args(kind) if part is not NoneType]
+    return Union[tuple(kinds)] if NoneType in get_args(kind) else kind  # noqa: UP007 - of types in a list
 
 
 def _parameter(name: str, text: str, wanted: Any) -> Any:
@@ -63,9 +81,6 @@ def _parameter(name: str, text: str, wanted: Any) -> Any:
 
 def _described(kind: inspect.Type) -> tuple[str, list[str]]:
     """Say in words what a parameter may be, and list the values where they can be listed."""
-    if isinstance(kind, inspect.UnionType):
-        described = [_described(part) for part in kind.types if not isinstance(part, inspect.NoneType)]
-        return described[0]
     if isinstance(kind, inspect.LiteralType):
         return "one of the known values", [str(value) for value in kind.values]
     if isinstance(kind, inspect.Metadata):
@@ -133,5 +148,8 @@ def _misfit(message: str, wanted: type[msgspec.Struct]) -> InputError:
         return InputError("bad_body", expected="a known field", got=repr(name), where=where, available=fields)
     if message.startswith("Object missing required field"):
         return InputError("bad_body", expected=f"the field {name!r}", got="none", where=where)
+    if message.startswith("Invalid enum value "):
+        got = message.removeprefix("Invalid enum value ")
+        return InputError("bad_body", expected="one of the known values", got=got, where=where)
     expected, _, got = message.removeprefix("Expected ").replace("`", "").partition(", got ")
     return InputError("bad_body", expected=expected, got=got or "another value", where=where)

@@ -6,8 +6,12 @@ from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from agents.protocol import Cause, Outcome, State, TimeControl
+from server.core.names import RULE
 
 T = TypeVar("T")
+
+Instant: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A time with its zone."""
 
 PageLimit: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=200, description="a whole number from 1 to 200")]
 WholeTableLimit: TypeAlias = Annotated[
@@ -83,14 +87,17 @@ class MatchView(msgspec.Struct, frozen=True):
     times: list[int]
     detail: str | None
     replay_of: int | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
+    created_at: Instant
+    started_at: Instant | None
+    finished_at: Instant | None
     position: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class ActionView(msgspec.Struct, frozen=True):
-    """One action: what it was, how long it took, how much of that was charged, what the agent said of it."""
+    """One action: what it was, how long it took, how much of that was charged, what the agent said of it.
+
+    `seat` is -1 for an outcome of chance, which took no time.
+    """
 
     ply: int
     seat: int
@@ -130,8 +137,8 @@ class AgentView(msgspec.Struct, frozen=True):
     owner: str | None
     house: bool
     version: int | None
-    created_at: datetime
-    retired_at: datetime | None
+    created_at: Instant
+    retired_at: Instant | None
     ladders: list[RatingView]
 
 
@@ -141,14 +148,14 @@ class VersionView(msgspec.Struct, frozen=True):
     number: int
     fingerprint: str | None
     parent: int | None
-    created_at: datetime
+    created_at: Instant
     ladders: list[RatingView]
 
 
 class Registration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a new agent is to be called."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(description=RULE, examples=["ada"])]
 
 
 class Registered(msgspec.Struct, frozen=True):

@@ -48,11 +48,11 @@ def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
     moves = [move.action for move in reads.moves(conn, row.id)]
     positions = _positions(row.game, moves)
     view = past_view(row, positions[-1])
-    shown = [] if only_last else positions
+    shown, viewer = ([] if only_last else positions), row.viewer
     return Replay(
         view,
-        boards=[position.board().to_json() for position in shown],
-        positions=[position.text() for position in shown],
+        boards=[position.board(viewer).to_json() for position in shown],
+        positions=[position.text(viewer) for position in shown],
         changes=[None if seat.elo_after is None else seat.elo_after - seat.elo for seat in row.seats],
         replayed_by=reads.replay_of_match(conn, row.id) if row.state == "void" else None,
     )

@@ -19,6 +19,7 @@ def routes() -> list[web.RouteDef]:
         web.get("/ladders/{ladder}", ladder),
         web.get("/matches/{id}", match),
         web.get("/agents/{name}", agent),
+        web.get("/admin", admin),
         web.get("/fragments/facts", facts_fragment),
         web.get("/fragments/standings", standings_fragment),
         web.get("/fragments/results", results_fragment),
@@ -67,6 +68,11 @@ async def agent(request: web.Request) -> web.Response:
         losses=found.losses,
         matches=found.results,
     )
+
+
+async def admin(request: web.Request) -> web.Response:
+    """Let the holder of the one-use link become the admin; the code stays in the browser until then."""
+    return page(request, "admin.html")
 
 
 async def facts_fragment(request: web.Request) -> web.Response:

@@ -313,12 +313,12 @@ class Scripted(Agent):
 
     def __init__(self, choose: Callable[[Any, Any], Any]) -> None:
         self._choose = choose
-        self.asked = 0
+        self.chosen = 0
         self.started = 0
         self.ended = 0
 
     def choose(self, state: Any, clock: Any) -> Any:
-        self.asked += 1
+        self.chosen += 1
         return self._choose(state, clock)
 
     def match_start(self, start: protocol.MatchStart) -> None:

@@ -43,7 +43,7 @@ def test_a_match_is_played_and_the_run_ends(server, run, scripted, diary):
     played = run(server(script).url, agent).finish()
 
     assert (played.matches, played.faults) == (1, [])
-    assert (agent.started, agent.asked, agent.ended) == (1, 2, 1)
+    assert (agent.started, agent.chosen, agent.ended) == (1, 2, 1)
     assert diary.lines == ["connected", "start 7", "end 7"]
     assert diary.moves == ["4", "4"]
 
@@ -65,7 +65,7 @@ def test_a_move_without_acknowledgement_is_sent_again_and_not_thought_about_agai
 
     run(server(script).url, agent).finish()
 
-    assert agent.asked == 1
+    assert agent.chosen == 1
 
 
 def test_a_move_rejected_for_good_is_not_repeated(server, run, scripted):
@@ -83,7 +83,7 @@ def test_a_move_rejected_for_good_is_not_repeated(server, run, scripted):
 
     agent = scripted(fourth)
     run(server(script).url, agent).finish()
-    assert agent.asked == 1
+    assert agent.chosen == 1
 
 
 def test_a_stale_request_is_ignored(server, run, scripted):
@@ -106,7 +106,7 @@ def test_a_stale_request_is_ignored(server, run, scripted):
 
     run(server(script).url, agent).finish()
 
-    assert agent.asked == 2
+    assert agent.chosen == 2
 
 
 def test_fields_and_messages_of_a_later_protocol_are_tolerated(server, run, scripted, diary):
@@ -209,7 +209,7 @@ def test_a_dropped_connection_is_made_again_and_the_match_goes_on(server, run, s
     played = run(server(first, second).url, agent).finish()
 
     assert played.matches == 1
-    assert (agent.started, agent.asked, agent.ended) == (1, 2, 1)
+    assert (agent.started, agent.chosen, agent.ended) == (1, 2, 1)
     assert diary.lines == ["connected", "start 7", "reconnecting", "connected", "end 7"]
 
 
@@ -272,7 +272,7 @@ def test_an_answer_lost_with_the_connection_is_sent_when_asked_again(server, run
 
     run(server(first, second).url, agent).finish()
 
-    assert agent.asked == 1
+    assert agent.chosen == 1
 
 
 def test_a_match_that_ended_while_away_is_forgotten(server, run, scripted, diary):
@@ -512,7 +512,7 @@ def test_thinking_for_seconds_does_not_lose_the_connection(server, run, scripted
     agent = scripted(busy)
     played = run(server(script, ping_interval=0.3, ping_timeout=2).url, agent).finish()
 
-    assert (played.matches, agent.asked) == (1, 1)
+    assert (played.matches, agent.chosen) == (1, 1)
 
 
 def test_matches_are_played_side_by_side(server, run, scripted):
@@ -643,7 +643,7 @@ def test_a_move_that_came_too_early_for_the_server_is_sent_again(server, run, sc
 
     agent = scripted(fourth)
     run(server(script).url, agent).finish()
-    assert agent.asked == 1
+    assert agent.chosen == 1
 
 
 def test_a_request_that_comes_before_its_match_is_answered(server, run, scripted):
@@ -696,7 +696,7 @@ def test_a_match_that_a_server_begins_anew_is_played_anew(server, run, scripted,
     agent = scripted(fourth)
     run(server(first, second).url, agent).finish()
 
-    assert agent.asked == 2
+    assert agent.chosen == 2
     assert diary.lines[-3:] == ["lost 7", "start 7", "end 7"]
 
 

@@ -1,32 +1,41 @@
 """What every house agent owes in every game."""
 
 import random
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 import games
-from agents import roster
+from agents import roster, view
 from agents.agent import info_json, read_choice
 from agents.clock import Clock
 from agents.local import play_match
 from agents.protocol import MAX_INFO_BYTES, TimeControl
-from games import InputError
+from games import CHANCE, InputError, Position
 
-VARIANTS = [*games.names(), "connect_four(rows=5,columns=6,k=4)", "connect_four(rows=4,columns=4,k=3)"]
+VARIANTS = [
+    *games.names(),
+    "connect_four(rows=5,columns=6,k=4)",
+    "connect_four(rows=4,columns=4,k=3)",
+    "othello(size=4)",
+]
 PAIRS = [(name, variant) for variant in dict.fromkeys(VARIANTS) for name in roster.names(games.load(variant))]
 POSITIONS = 20
+ENTRIES = roster.entries()
 
 
-def positions(game, seed):
-    """Positions that are not over, by random play from the start."""
+def played(game, seed):
+    """Positions in which a player is to move, by random play from the start."""
     rng = random.Random(seed)
     found = []
     while len(found) < POSITIONS:
-        state = game.initial_state()
-        while not state.is_terminal() and len(found) < POSITIONS:
-            found.append(state)
-            state = state.result(rng.choice(list(state.actions())))
+        position = Position.start(game)
+        while not position.is_terminal() and len(found) < POSITIONS:
+            outcomes = [text for text, _ in position.outcomes()]
+            if not outcomes:
+                found.append(position)
+            position = position.play(rng.choice(outcomes or position.legal()))
     return found
 
 
@@ -34,13 +43,15 @@ def positions(game, seed):
 def test_every_answer_is_legal_and_its_info_small(name, variant):
     game = games.load(variant)
     agent = roster.make(name, game, seed=1)
-    for state in positions(game, seed=5):
-        choice = read_choice(game, state, agent.choose(state, Clock(60_000)))
+    searches = any(entry.name == name and roster.ALGORITHMS[entry.algorithm].searches for entry in ENTRIES)
+    for position in played(game, seed=5):
+        shown = view.of_position(position)
+        choice = read_choice(game, shown, agent.choose(shown, Clock(60_000)))
         assert choice.problem is None
-        assert choice.action in state.actions()
-        info = info_json(agent, game, state)
+        assert choice.text in position.legal()
+        info = info_json(agent, game, shown)
         assert info is None or len(msgspec.json.encode(info)) <= MAX_INFO_BYTES
-        if name != "random":
+        if searches:
             assert info is not None, "a search tells what it did"
             assert info["pv"][:1], "a search tells what it expects"
 
@@ -60,14 +71,17 @@ def test_an_answer_comes_even_when_no_time_is_left(name, variant, timer):
     game = games.load(variant)
     clock = Clock(50, timer=timer)
     timer.advance(1_000)
-    state = game.initial_state()
-    assert roster.make(name, game, seed=1).choose(state, clock) in state.actions()
+    position = played(game, seed=1)[0]
+    agent = roster.make(name, game, seed=1)
+    shown = view.of_position(position)
+    assert read_choice(game, shown, agent.choose(shown, clock)).text in position.legal()
 
 
-def test_house_agents_finish_timed_matches_among_themselves():
-    game = games.load("connect_four(rows=4,columns=4,k=3)")
+@pytest.mark.parametrize("variant", ["connect_four(rows=4,columns=4,k=3)", "othello(size=4)", "kuhn_poker"])
+def test_house_agents_finish_timed_matches_among_themselves(variant):
     control = TimeControl(5_000, margin_ms=200, ready_ms=10_000)
-    names = [agent.name for agent in roster.load()]
+    game = games.load(variant)
+    names = [agent.name for agent in roster.load() if agent.plays(game)]
     for first, second in zip(names, names[1:] + names[:1], strict=True):
         agents = [roster.make(first, game, 1), roster.make(second, game, 2)]
         result = play_match(game, agents, control)
@@ -77,21 +91,84 @@ def test_house_agents_finish_timed_matches_among_themselves():
 # the roster -----------------------------------------------------------------------------------------
 
 
-def test_the_roster_has_the_agents_of_the_ladders():
-    names = [agent.name for agent in roster.load()]
-    assert names == ["random", "minimax", "ab-centre", "ab-lines", "ab-edge", "mcts"]
-    for game in ("tic_tac_toe", "connect_four", "connect_four(rows=5,columns=6,k=4)"):
-        assert all(agent.plays(games.load(game)) for agent in roster.load())
+SMALL = ["random", "minimax", "ab-centre", "ab-lines", "ab-edge", "mcts"]
+ALPHABETAS = {
+    "tic_tac_toe": ["ab-centre", "ab-lines", "ab-edge"],
+    "connect_four": ["ab-centre", "ab-lines", "ab-edge"],
+    "othello": ["ab-edge", "ab-corners", "ab-mobility", "ab-discs"],
+}
 
 
-def test_three_alphabetas_differ_in_their_weights_alone():
-    variants = [agent for agent in roster.load() if agent.algorithm == "alphabeta"]
-    assert len(variants) == 3
-    for game in ("tic_tac_toe", "connect_four"):
-        settings = [agent.settings_for(games.load(game)) for agent in variants]
-        bare = {msgspec.json.encode(msgspec.structs.replace(s, weights=None)) for s in settings}
-        assert len(bare) == 1
-        assert len({msgspec.json.encode(s.weights) for s in settings}) == 3
+@pytest.mark.parametrize(
+    ("variant", "names"),
+    [
+        ("tic_tac_toe", SMALL),
+        ("connect_four", SMALL),
+        ("connect_four(rows=5,columns=6,k=4)", SMALL),
+        ("othello", ["random", "minimax", *ALPHABETAS["othello"], "mcts"]),
+        ("kuhn_poker", ["random", "equilibrium", "timid"]),
+    ],
+)
+def test_the_roster_has_the_agents_of_the_ladders(variant, names):
+    assert [agent.name for agent in roster.load() if agent.plays(games.load(variant))] == names
+
+
+@pytest.mark.parametrize("game", ALPHABETAS)
+def test_alphabetas_differ_in_their_weights_alone(game):
+    variants = [agent for agent in roster.load() if agent.name in ALPHABETAS[game]]
+    settings = [agent.settings_for(games.load(game)) for agent in variants]
+    assert len({msgspec.json.encode(msgspec.structs.replace(s, weights=None)) for s in settings}) == 1
+    assert len({msgspec.json.encode(s.weights) for s in settings}) == len(ALPHABETAS[game])
+    assert len({agent.about for agent in variants}) == len(variants)
+
+
+def test_the_alphabetas_of_othello_each_have_an_idea_of_their_own():
+    othello = games.load("othello")
+    strongest = {}
+    for agent in roster.load():
+        weights = agent.settings_for(othello).weights if agent.name in ALPHABETAS["othello"] else None
+        if weights is not None:
+            strongest[agent.name] = max(weights, key=lambda feature: abs(weights[feature]))
+    assert strongest == {
+        "ab-edge": "edges",
+        "ab-corners": "corners",
+        "ab-mobility": "mobility",
+        "ab-discs": "discs",
+    }
+
+
+@pytest.mark.parametrize("name", ["minimax", "alphabeta", "mcts"])
+def test_a_search_that_reads_the_state_is_never_offered_where_it_is_hidden(name):
+    kuhn = games.load("kuhn_poker")
+    assert name not in roster.names(kuhn)
+    with pytest.raises(
+        InputError, match=f"expected a game that {name} plays: one .* got kuhn_poker"
+    ) as refused:
+        roster.make(name, kuhn)
+    assert refused.value.code == "not_played"
+    assert refused.value.available == ("random", "equilibrium", "timid")
+
+
+@pytest.mark.parametrize(
+    ("trait", "refusing"),
+    [
+        ({"hidden": False, "has_chance": True}, {"minimax", "alphabeta"}),
+        ({"hidden": True, "has_chance": False}, {"minimax", "alphabeta", "mcts"}),
+        ({"hidden": False, "has_chance": False, "players": 3}, {"minimax", "alphabeta"}),
+        ({"hidden": False, "has_chance": False, "zero_sum": False}, {"minimax", "alphabeta"}),
+        ({"hidden": False, "has_chance": False}, set()),
+    ],
+)
+def test_which_algorithms_can_play_what(trait, refusing):
+    game = replace(games.load("kuhn_poker"), **trait)
+    assert {name for name, kind in roster.ALGORITHMS.items() if not kind.plays(game)} == refusing
+
+
+def test_a_view_of_hidden_cards_is_all_that_an_agent_gets():
+    kuhn = games.load("kuhn_poker")
+    for position in played(kuhn, seed=3):
+        assert position.to_move() != CHANCE
+        assert view.of_position(position) == position.observation()
 
 
 def test_house_agents_are_not_limited_by_time():
@@ -104,6 +181,12 @@ def test_the_bare_algorithms_can_be_made(name):
     game = games.load("connect_four")
     assert name in roster.names(game)
     assert roster.make(name, game, seed=1).choose(game.initial_state(), Clock(60_000)) in range(7)
+
+
+def test_a_name_known_for_another_game_is_refused_with_that_game():
+    with pytest.raises(InputError, match=r"ab-corners plays: othello \(--game othello\)") as refused:
+        roster.make("ab-corners", games.load("connect_four"))
+    assert refused.value.code == "not_played"
 
 
 def test_an_unknown_name_is_refused_with_what_there_is():
@@ -130,6 +213,10 @@ BROKEN = {
     "unknown setting": (
         '[[agent]]\nname = "a"\nalgorithm = "random"\nabout = ""\n[agent.any]\nluck = 1',
         "luck",
+    ),
+    "a game that it cannot play": (
+        '[[agent]]\nname = "a"\nalgorithm = "minimax"\nabout = ""\n[agent.kuhn_poker]\ndepth = 3',
+        "without chance or hidden information",
     ),
 }
 

@@ -11,10 +11,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from agents import protocol, roster
+from games import load
 
 ROOT = Path(__file__).parents[2]
-NAMES = {agent.name for agent in roster.load()}
 LADDERS = ["tic_tac_toe=tic_tac_toe", "small=connect_four(rows=5,columns=6,k=4)"]
+NAMES = {agent.name for agent in roster.load() if agent.plays(load("connect_four"))}
 
 
 class Hall:

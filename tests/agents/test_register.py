@@ -23,7 +23,12 @@ def http():
             def do_POST(self):
                 length = int(self.headers["Content-Length"])
                 requests.append(
-                    (self.path, self.headers["Content-Type"], json.loads(self.rfile.read(length)))
+                    (
+                        self.path,
+                        self.headers["Content-Type"],
+                        json.loads(self.rfile.read(length)),
+                        self.headers["Authorization"],
+                    )
                 )
                 self.send_response(status)
                 self.send_header("Content-Type", content_type)
@@ -54,7 +59,7 @@ def problem(**fields):
 def test_an_agent_gets_a_token(http):
     url, requests = http(201, b'{"name": "ada", "token": "ply_1", "later": true}')
     assert register(url, "ada") == "ply_1"
-    assert requests == [("/api/v1/agents", "application/json", {"name": "ada"})]
+    assert requests == [("/api/v1/agents", "application/json", {"name": "ada"}, None)]
 
 
 def test_a_name_beyond_ascii_is_sent_as_it_is(http):
@@ -123,3 +128,17 @@ def test_a_server_that_hangs_up_is_one_sentence():
 def test_no_token_is_asked_for_over_an_open_network():
     with pytest.raises(InputError, match="https://"):
         register("http://play.example", "ada")
+
+
+def test_an_invitation_goes_along_in_its_header(http):
+    url, requests = http(201, b'{"name": "ada", "token": "ply_1"}')
+    register(url, "ada", " ply_invitation\n")
+    assert requests == [("/api/v1/agents", "application/json", {"name": "ada"}, "Bearer ply_invitation")]
+
+
+@pytest.mark.parametrize("invitation", ["", "two words", "ply_é", "ply_x\r\nHost: evil"])
+def test_what_is_no_invitation_is_not_sent(http, invitation):
+    url, requests = http(201, b"{}")
+    with pytest.raises(InputError, match="a token"):
+        register(url, "ada", invitation)
+    assert requests == []

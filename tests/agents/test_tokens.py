@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -103,3 +105,28 @@ def test_a_reader_never_sees_half_a_file(store):
     reader.join()
     assert len(seen) == 200
     assert None not in seen
+
+
+KEEP = """
+import sys
+from pathlib import Path
+from agents.tokens import TokenStore
+store = TokenStore(Path(sys.argv[1]))
+sys.stdin.readline()
+for number in range(20):
+    store.put("http://127.0.0.1:8080", f"{sys.argv[2]}-{number}", "ply_1")
+"""
+
+
+def test_programs_that_register_at_the_same_moment_lose_no_token(store):
+    folder = str(store.file.parent)
+    programs = [
+        subprocess.Popen([sys.executable, "-c", KEEP, folder, f"agent{k}"], stdin=subprocess.PIPE)
+        for k in range(4)
+    ]
+    for program in programs:
+        program.stdin.write(b"go\n")
+        program.stdin.close()
+    assert [program.wait(60) for program in programs] == [0] * 4
+    kept = {f"agent{k}-{number}" for k in range(4) for number in range(20)}
+    assert all(store.get(SERVER, agent) == "ply_1" for agent in kept)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import socket as sockets
 import subprocess
@@ -76,9 +77,24 @@ class Server:
         return Path(self.settings.get("PLYGROUND_DATA_DIR", self.folder / "data"))
 
     @property
+    def database_url(self) -> str:
+        """URL of its database."""
+        return self.settings.get("PLYGROUND_DATABASE_URL") or f"sqlite:///{self.data_dir / 'plyground.db'}"
+
+    @property
     def environ(self) -> dict[str, str]:
         place = {"PLYGROUND_PORT": str(self.port), "PLYGROUND_DATA_DIR": str(self.data_dir)}
         return environment({**place, **self.settings})
+
+    def open_ladders(self, ladders: Mapping[str, str], move_ms: int) -> None:
+        """Have these ladders, a game by name, and no others; before the start."""
+        config = self.folder / "ladders.toml"
+        tables = [
+            f'[[ladders]]\nname = "{name}"\ngame = "{game}"\nmove_ms = {move_ms}\n'
+            for name, game in ladders.items()
+        ]
+        config.write_text("".join(tables), encoding="utf-8")
+        self.settings["PLYGROUND_CONFIG"] = str(config)
 
     def log(self) -> str:
         return (self.folder / "server.log").read_text(encoding="utf-8")
@@ -100,8 +116,12 @@ class Server:
     def start(self) -> "Server":
         """Start and wait until it is well."""
         self.launch()
-        wait_for(self.is_well, f"the server to start; its log:\n{self.log()}")
+        self.wait_until_well()
         return self
+
+    def wait_until_well(self) -> None:
+        """Wait until it answers."""
+        wait_for(self.is_well, f"the server to start; its log:\n{self.log()}")
 
     def is_well(self) -> bool:
         assert self.process is not None
@@ -177,10 +197,46 @@ class Server:
     def match(self, number: int) -> Any:
         return self.api(f"matches/{number}")
 
+    def watch(self, **what: object) -> Any:
+        """What a spectator of a match, a ladder or the front page sees first."""
+        url = self.url.replace("http", "ws") + "/ws/watch"
+        with connect(url, compression=None, proxy=None) as socket:
+            socket.send(json.dumps({"type": "watch", **what}))
+            return json.loads(socket.recv(PATIENCE_S))
+
     def register(self, name: str) -> str:
         status, body = self.get("/api/v1/agents", {"name": name})
         assert status == 201, body
         return str(json.loads(body)["token"])
+
+    def ask(
+        self, method: str, path: str, data: object = None, *, token: str = "", **headers: str
+    ) -> tuple[int, Any]:
+        """Send a request to the API. Returns status and JSON, None for an empty body."""
+        given = {"Content-Type": "application/json"} if data is not None else {}
+        given |= {"Authorization": f"Bearer {token}"} if token else {}
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(
+            f"{self.url}/api/v1/{path}", body, {**given, **headers}, method=method
+        )
+        try:
+            with _direct.open(request, timeout=30) as answer:
+                told = answer.read()
+                return answer.status, json.loads(told) if told else None
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def admin_links(self, starts: int = 1) -> list[str]:
+        """The links for one use that so many starts have printed."""
+        wait_for(lambda: self.log().count("Plyground listens") >= starts, "the server to say where it is")
+        return re.findall(r"http://\S+/admin#\S+", self.log())
+
+    def admin_token(self) -> str:
+        """Become the admin of a fresh server."""
+        code = self.admin_links()[-1].partition("#")[2]
+        status, made = self.ask("POST", "links/redeem", {"code": code})
+        assert status == 201, made
+        return str(made["token"])
 
     def plyground(
         self, *arguments: str, timeout_s: float = 120, **variables: str

@@ -1,12 +1,13 @@
 """The pages of a running server, in a real browser."""
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from harness import Server
+from harness import QUIET, Server
 from playwright.sync_api import Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -59,3 +60,46 @@ def test_page_outlives_a_killed_server(make_server: Callable[..., Server], page:
     expect(page.locator("#lost")).to_be_hidden(timeout=PATIENCE_MS)
     expect(page.locator(".match-card .live:not(.quiet)").first).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".results")).not_to_have_text(results, timeout=PATIENCE_MS)
+
+
+def test_the_link_shows_a_token_once_and_leaves_no_trace(
+    make_server: Callable[..., Server], page: Page
+) -> None:
+    server = make_server(**QUIET, PLYGROUND_LOG_LEVEL="debug").start()
+    [link] = server.admin_links()
+    code = link.partition("#")[2]
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(link)
+    button = page.get_by_role("button", name="Show my token")
+    expect(button).to_be_visible()
+    assert page.url == f"{server.url}/admin", "the code has left the address bar"
+    assert asked
+    assert not [url for url in asked if code in url or "redeem" in url], "nothing is spent before the click"
+
+    button.click()
+    expect(page.locator("#token")).to_have_text(re.compile(r"ply_\S{30,}"))
+    token = page.locator("#token").inner_text()
+    status, tokens = server.ask("GET", "tokens", token=token)
+    assert (status, tokens["items"][0]["scope"]) == (200, "admin")
+    expect(page.locator("#given .copyable").last.locator("code")).to_contain_text(
+        f"PLYGROUND_ADMIN_TOKEN={token} .venv/bin/plyground token issue register --days 7"
+    )
+    assert token not in server.log()
+    assert "http.request" in server.log()
+    assert server.log().count(code) == 1, "it was printed, and logged nowhere"
+
+    page.goto("about:blank")
+    page.goto(link)
+    button.click()
+    expect(page.get_by_role("status").first).to_contain_text("This link was used already")
+    expect(button).to_be_hidden()
+
+
+def test_a_link_without_its_code_says_so(make_server: Callable[..., Server], page: Page) -> None:
+    server = make_server(**QUIET).start()
+    page.goto(f"{server.url}/admin")
+    expect(page.get_by_role("status").first).to_contain_text("not complete")
+    expect(page.get_by_role("button", name="Show my token")).to_be_hidden()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

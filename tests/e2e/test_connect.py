@@ -1,6 +1,7 @@
 """`plyground connect`: from a file to the standings, and a clear word for whatever goes wrong."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -62,7 +63,9 @@ def test_the_token_is_kept_for_its_owner_alone(house_server: Server) -> None:
     assert kept
     for file in kept:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "ply_" not in house_server.log()
+    tokens = {token for file in kept for token in re.findall(r"ply_[\w-]+", file.read_text("utf-8"))}
+    assert tokens
+    assert not [token for token in tokens if token in house_server.log()]
 
 
 def test_a_changed_file_is_a_new_version(house_server: Server, tmp_path: Path) -> None:
@@ -154,6 +157,15 @@ def test_a_house_agents_name_is_taken(house_server: Server) -> None:
 @pytest.mark.parametrize("name", ["", "a/b", "x" * 33, "<b>", "-x", "a\u202eb"])
 def test_a_bad_name_is_refused(house_server: Server, name: str) -> None:
     assert_one_sentence(connect(house_server, EXAMPLE, name))
+
+
+def test_a_name_that_could_be_mended_comes_with_one_to_try(house_server: Server) -> None:
+    assert_one_sentence(connect(house_server, EXAMPLE, "Ada  L"), "; try 'Ada L'")
+
+
+def test_a_refused_invitation_is_told_as_such(house_server: Server) -> None:
+    answer = connect(house_server, EXAMPLE, "nobody", "--invitation", "ply_bogus")
+    assert_one_sentence(answer, "the invitation was refused")
 
 
 def test_a_bad_token_is_refused(house_server: Server) -> None:

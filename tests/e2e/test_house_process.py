@@ -31,3 +31,25 @@ def test_a_killed_house_process_voids_its_matches_and_is_started_again(make_serv
     assert house_of(server).pid != first.pid
     server.stop()
     server.doctor()
+
+
+def test_a_name_that_somebody_else_has_keeps_one_house_agent_away_and_no_other(
+    make_server: MakeServer,
+) -> None:
+    server = make_server(**{**FAST, "PLYGROUND_HOUSE": "false"}).start()
+    server.register("mcts")
+    server.stop()
+    server.settings["PLYGROUND_HOUSE"] = "true"
+    server.start()
+    wait_for(lambda: len(server.items("matches?state=finished")) >= 5, "house matches without mcts")
+    assert [match for match in server.items("matches") if match["state"] == "void"] == []
+    assert not server.api("agents/mcts")["house"]
+    assert server.log().count("house.started") == 1
+    assert "house.name_taken agent=mcts" in server.log()
+
+
+def test_the_house_agents_names_are_theirs_before_anybody_can_register(make_server: MakeServer) -> None:
+    server = make_server(**FAST).start()
+    for name in ("equilibrium", "MCTS"):
+        status, body = server.get("/api/v1/agents", {"name": name})
+        assert (status, b"name_taken" in body) == (409, True)

@@ -13,7 +13,7 @@ MakeRaw = Callable[..., RawAgent]
 MakeSteady = Callable[..., SteadyAgent]
 
 
-def test_silence_loses_within_limit_and_margin(
+def test_PB03_silence_loses_within_limit_and_margin(
     quiet_server: Server, raw_agent: MakeRaw, steady_agent: MakeSteady
 ) -> None:
     steady_agent(quiet_server, "opponent", "tic_tac_toe")
@@ -24,6 +24,9 @@ def test_silence_loses_within_limit_and_margin(
     assert end["cause"][seat] == "timeout"
     assert end["outcome"] == ["loss" if n == seat else "win" for n in (0, 1)]
     assert end["detail"]
+    assert quiet_server.match(request["match"])["state"] == "finished"
+    standings = quiet_server.standings("tic_tac_toe")
+    assert [standings[name]["losses"] for name in ("silent", "opponent")] == [1, 0]
 
 
 def test_the_limit_never_fires_early(

@@ -31,7 +31,14 @@ def test_a_busy_port_is_refused(make_server: MakeServer) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", server.port))
         other.listen()
-        assert_refused(server, str(server.port))
+        assert_refused(server, str(server.port), "take another port: PLYGROUND_PORT=9000 make serve")
+
+
+def test_a_server_for_other_machines_tells_them_its_name(make_server: MakeServer) -> None:
+    server = make_server(**QUIET, PLYGROUND_HOST="0.0.0.0").start()
+    server.admin_links()
+    other = f"http://{socket.gethostname()}:{server.port}"
+    assert f"Plyground listens on {server.url}, for other machines on {other} (" in server.log()
 
 
 def test_a_folder_that_cannot_be_written_is_refused(make_server: MakeServer, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ def test_json_is_sorted_plain_data():
         "rows": 2,
         "columns": 2,
         "pieces": [[0, 1, 0], [1, 0, 1]],
+        "cards": [],
+        "counts": [],
         "last": [[1, 0]],
         "line": [],
         "column_labels": [],
@@ -38,3 +40,23 @@ def test_text_marks_seats_last_move_and_labels():
 def test_text_without_labels_names_the_cells_of_the_actions():
     board = Board(rows=2, columns=2, pieces={(0, 1): 0}, style="lines", targets={"a": (0, 0), "b": (1, 1)})
     assert board.to_text() == "    a  x \n    .  b "
+
+
+def test_cards_and_piles_are_marks_with_what_is_on_them():
+    board = Board(
+        rows=2,
+        columns=2,
+        pieces={(0, 0): 0, (0, 1): 0, (1, 0): 1},
+        style="table",
+        cards={(1, 0): "?", (0, 0): "2"},
+        counts={(0, 1): 10},
+        last=((0, 0),),
+        column_labels=("card", "chips"),
+    )
+    assert board.to_json()["cards"] == [[0, 0, "2"], [1, 0, "?"]]
+    assert board.to_json()["counts"] == [[0, 1, 10]]
+    assert board.to_text().splitlines() == [
+        "    [x2]    x10  ",
+        "     o?      .   ",
+        "    card   chips ",
+    ]

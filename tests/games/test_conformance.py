@@ -1,5 +1,6 @@
 """What every game must keep, whatever its rules: run on each game found and on variants of its options."""
 
+import itertools
 import json
 import math
 import random
@@ -7,7 +8,8 @@ import random
 import pytest
 
 import games
-from games import CHANCE, Game, InputError, Position
+from games import CHANCE, PUBLIC, Game, InputError, Position
+from games.perft import plies
 
 GAMES_PLAYED = 12
 MAX_PLIES = 2_000
@@ -53,7 +55,12 @@ VARIANTS = [variant for name in games.names() for variant in (name, *neighbours(
     "connect_four(rows=2,columns=2,k=2)",
     "connect_four(rows=9,columns=6,k=9)",
     "connect_four(rows=6,columns=9,k=9)",
+    "othello(size=6)",
+    "othello(size=4)",
 ]
+
+
+HIDDEN = [variant for variant in VARIANTS if games.load(variant).hidden]
 
 
 @pytest.fixture(params=VARIANTS)
@@ -70,9 +77,14 @@ def random_games(game) -> list[list[Position]]:
         positions = [Position.start(game)]
         while not positions[-1].is_terminal():
             assert len(positions) <= MAX_PLIES, f"{game.variant} with seed {seed} does not end"
-            positions.append(positions[-1].play(rng.choice(positions[-1].legal())))
+            positions.append(positions[-1].play(rng.choice(playable(positions[-1]))))
         played.append(positions)
     return played
+
+
+def playable(position: Position) -> list[str]:
+    """What can be played: actions, or at a chance node outcomes."""
+    return [text for text, _ in position.outcomes()] or position.legal()
 
 
 @pytest.fixture
@@ -90,8 +102,8 @@ def test_states_are_immutable_and_hashable(positions):
     for position in positions:
         state = position.state
         text, known = position.text(), hash(state)
-        for action in state.actions():
-            state.result(action)
+        for ply in plies(state):
+            state.result(ply)
         state.is_terminal()
         state.features(0)
         assert (position.text(), hash(state)) == (text, known)
@@ -110,23 +122,41 @@ def test_players_and_turns(game, positions):
             assert position.to_move() in (
                 range(game.players) if not game.has_chance else range(CHANCE, game.players)
             )
-        assert game.has_chance or list(position.state.chance()) == []
 
 
 def test_actions_are_small_numbers_in_a_fixed_order(positions):
     for position in positions:
+        chance = not position.is_terminal() and position.to_move() == CHANCE
         actions = list(position.state.actions())
         assert actions == list(position.state.actions())
         assert len(set(actions)) == len(actions)
         assert all(type(action) is int and 0 <= action < 2**15 for action in actions)
-        assert bool(actions) is not position.is_terminal()
+        assert bool(actions) is not (position.is_terminal() or chance)
+
+
+def test_chance_has_outcomes_where_it_moves_and_nowhere_else(game, positions):
+    for position in positions:
+        outcomes = list(position.state.chance())
+        chance = not position.is_terminal() and position.to_move() == CHANCE
+        assert bool(outcomes) is chance
+        assert game.has_chance or not chance
+        assert position.outcomes() == [
+            (game.format_action(position.state, outcome), probability) for outcome, probability in outcomes
+        ]
+        if chance:
+            assert position.legal() == []
+            assert outcomes == list(position.state.chance())
+            assert len({outcome for outcome, _ in outcomes}) == len(outcomes)
+            assert all(type(outcome) is int and 0 <= outcome < 2**15 for outcome, _ in outcomes)
+            assert all(0 < probability <= 1 for _, probability in outcomes)
+            assert math.fsum(probability for _, probability in outcomes) == pytest.approx(1)
 
 
 def test_every_action_leads_to_another_state_that_can_be_read_back(game, positions):
     for position in positions:
         state = position.state
-        for action in state.actions():
-            following = state.result(action)
+        for ply in plies(state):
+            following = state.result(ply)
             assert type(following) is type(state)
             assert following != state
             assert game.parse_position(game.format_position(following)) == following
@@ -171,11 +201,11 @@ def test_evaluate_is_the_dot_product_of_features_and_weights(game, positions):
         game.initial_state().evaluate(0, [*weights, 1.0])
 
 
-def test_texts_of_actions_are_distinct_and_read_back(game, positions):
+def test_texts_of_actions_and_outcomes_are_distinct_and_read_back(game, positions):
     for position in positions:
-        actions = list(position.state.actions())
-        assert len(set(position.legal())) == len(actions)
-        for action, text in zip(actions, position.legal(), strict=True):
+        actions, texts = list(plies(position.state)), playable(position)
+        assert len(set(texts)) == len(actions)
+        for action, text in zip(actions, texts, strict=True):
             assert game.parse_action(position.state, text) == action
 
 
@@ -191,11 +221,18 @@ def test_boards_are_plain_data_inside_their_size(game, positions):
     for position in positions:
         board = position.board()
         assert json.loads(json.dumps(board.to_json(), allow_nan=False)) == board.to_json()
-        cells = [*board.pieces, *board.last, *board.line, *board.targets.values()]
+        cells = [
+            *board.pieces,
+            *board.cards,
+            *board.counts,
+            *board.last,
+            *board.line,
+            *board.targets.values(),
+        ]
         assert all(0 <= row < board.rows and 0 <= column < board.columns for row, column in cells)
         assert all(0 <= seat < game.players for seat in board.pieces.values())
-        assert list(board.targets) == position.legal()
-        assert bool(board.last) is (position.ply > 0)
+        assert list(board.targets) == [text for text in position.legal() if text in board.targets]
+        assert position.ply > 0 or not board.last
         assert len(board.column_labels) in (0, board.columns)
         assert len(board.row_labels) in (0, board.rows)
         assert len(board.to_text().splitlines()) == board.rows + bool(board.column_labels)
@@ -205,7 +242,7 @@ def test_illegal_actions_are_refused_and_change_nothing(random_games):
     for played in random_games[:3]:
         for position in played:
             before = (position.text(), position.actions, position.keys, position.state)
-            legal = position.legal()
+            legal = playable(position)
             padded = [variant for text in legal for variant in (f" {text}", f"{text} ", f"{text}\n")]
             for text in [*JUNK, *padded, None, 1, 1.0, True, b"1", ["1"], math.nan]:
                 if text in legal:
@@ -241,8 +278,53 @@ def test_positions_remember_how_they_came_about(game, random_games):
     for played in random_games:
         end = played[-1]
         assert Position.start(game, None, end.actions) == end
+        assert end.seen_actions() == end.actions
         assert end.keys == tuple(position.state.key() for position in played)
         assert end.ply == len(played) - 1
         assert end.legal() == []
         with pytest.raises(InputError, match="the game is over"):
             end.play(end.actions[-1])
+
+
+def test_who_may_know_what_in_words(game, random_games):
+    """Everything is told without a player; PUBLIC and a player are told what they may know, ply by ply."""
+    for played in random_games:
+        for before, after in itertools.pairwise(played):
+            for p in range(PUBLIC, game.players):
+                known = before.seen_actions(p)
+                assert after.seen_actions(p)[:-1] == known
+                assert after.ply == len(after.seen_actions(p))
+                if not game.hidden:
+                    assert after.seen_actions(p) == after.actions
+                    assert (after.text(p), after.board(p)) == (after.text(), after.board())
+
+
+@pytest.mark.parametrize("game", HIDDEN, indirect=True)
+def test_a_player_knows_what_was_seen_and_nothing_else(game, random_games):
+    """In games with hidden information, what is seen of the plies decides what is seen of the position."""
+    for p in range(game.players):
+        shown: dict[tuple[str, ...], set[object]] = {}
+        informed: dict[int, set[object]] = {}
+        for position in itertools.chain(*random_games):
+            view = (position.text(p), json.dumps(position.board(p).to_json()), tuple(position.legal()))
+            shown.setdefault(position.seen_actions(p), set()).add((view, position.state.information(p)))
+            informed.setdefault(position.state.information(p), set()).add(position.text(p))
+        assert all(len(views) == 1 for views in shown.values())
+        assert all(len(texts) == 1 for texts in informed.values())
+        assert len(set().union(*informed.values())) == len(informed)
+
+
+@pytest.mark.parametrize("game", HIDDEN, indirect=True)
+def test_an_observation_does_in_place_of_the_state(game, positions):
+    for position in positions:
+        if position.is_terminal() or position.to_move() == CHANCE:
+            continue
+        seen = position.observation()
+        assert (seen.to_move(), seen.players()) == (position.to_move(), game.players)
+        assert seen.text == position.text(position.to_move())
+        assert list(seen.actions()) == list(position.state.actions())
+        for action, text in zip(seen.actions(), seen.legal, strict=True):
+            assert game.parse_action(seen, text) == action
+            assert game.format_action(seen, action) == text
+        with pytest.raises(InputError, match="expected a legal action"):
+            game.parse_action(seen, "nothing")

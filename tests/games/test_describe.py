@@ -34,6 +34,23 @@ def test_finished_game():
     assert answer["utilities"] == [1.0, -1.0]
 
 
+def test_chance_is_to_move_as_minus_one_and_its_outcomes_are_moves():
+    answer = describe({"game": "kuhn_poker"})
+    assert list(answer) == ANSWER
+    assert (answer["to_move"], answer["legal"], answer["terminal"]) == (-1, [], False)
+    answer = describe({"game": "kuhn_poker", "moves": "d2 d0 b"})
+    assert (answer["position"], answer["to_move"], answer["legal"]) == ("20/b o", 1, ["p", "b"])
+    answer = describe({"game": "kuhn_poker", "moves": "d2 d0 b b"})
+    assert (answer["to_move"], answer["utilities"]) == (None, [2.0, -2.0])
+
+
+def test_a_pass_is_a_move():
+    moves = "e6 f6 c4 c5 c6 d6 g7 f4 g4 g6 e7 h8 h6 g5 g8 f8"
+    assert describe({"game": "othello", "moves": moves})["legal"] == ["pass"]
+    assert describe({"game": "othello", "moves": f"{moves} pass"})["terminal"] is False
+    assert describe({"game": "othello", "moves": "pass"})["error"]["at_move"] == 0
+
+
 @pytest.mark.parametrize("moves", ["4 4 3", ["4", "4", "3"], " 4  4 3 "])
 def test_moves_as_text_or_list_after_a_position(moves):
     text = Position.start(games.load("connect_four"), None, ["1", "7"]).text()
@@ -81,6 +98,9 @@ def test_key_is_sixteen_hexadecimal_digits():
         ({"game": "tic_tac_toe", "moves": ["0", None]}, "illegal_action", 1),
         ({"game": "tic_tac_toe", "moves": ["0", ["1"]]}, "illegal_action", 1),
         ({"game": "tic_tac_toe", "moves": "0 3 1 4 2 8"}, "game_over", 5),
+        ({"game": "kuhn_poker", "moves": "d2 d2"}, "illegal_action", 1),
+        ({"game": "kuhn_poker", "moves": "p"}, "illegal_action", 0),
+        ({"game": "kuhn_poker", "moves": "d2 d1 d0"}, "illegal_action", 2),
     ],
 )
 def test_what_cannot_be_answered(request_, code, at_move):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import games
-from games import Game, Position
+from games import CHANCE, PUBLIC, Game, Position
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = "PLYGROUND_WRITE_GOLDEN"
@@ -30,11 +30,15 @@ def describe_position(position: Position) -> Iterator[str]:
     yield f"\n# ply {position.ply}"
     yield from (line.rstrip() for line in position.board().to_text().splitlines())
     yield f"position: {position.text()}"
+    if position.game.hidden:
+        yield f"seen by player 0, 1, everybody: {', '.join(map(position.text, (0, 1, PUBLIC)))}"
     yield f"key: {position.state.key():016x}"
     yield f"features of player 0: {' '.join(f'{value:g}' for value in position.state.features(0))}"
     if position.is_terminal():
         yield f"utilities: {' '.join(f'{utility:g}' for utility in position.utilities())}"
         yield f"line: {' '.join(f'{row},{column}' for row, column in position.board().line) or 'none'}"
+    elif position.to_move() == CHANCE:
+        yield f"chance: {' '.join(f'{text}:{probability:.3g}' for text, probability in position.outcomes())}"
     else:
         yield f"player {position.to_move()} to move: {' '.join(position.legal())}"
 
@@ -44,8 +48,8 @@ def play_through(game: Game) -> str:
     position = Position.start(game)
     lines = [*describe_game(game), *describe_position(position)]
     while not position.is_terminal():
-        legal = position.legal()
-        action = legal[(position.ply * 5 + 3) % len(legal)]
+        playable = position.legal() or [text for text, _ in position.outcomes()]
+        action = playable[(position.ply * 5 + 3) % len(playable)]
         position = position.play(action)
         lines += [f"action: {action}", *describe_position(position)]
     return "\n".join(lines) + "\n"

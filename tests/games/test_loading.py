@@ -1,5 +1,7 @@
 """Finding games and choosing options by name."""
 
+import dataclasses
+
 import pytest
 
 import games
@@ -83,3 +85,9 @@ def test_unknown_option_names_the_known_ones():
 def test_options_do_not_leak_into_the_game():
     games.load("connect_four(rows=5)")
     assert games.load("connect_four").initial_state().rows == 6
+
+
+@pytest.mark.parametrize("lacking", ["action_texts", "format_seen", "board_seen"])
+def test_a_hidden_game_that_would_show_everything_is_refused(lacking):
+    with pytest.raises(TypeError, match="kuhn_poker is hidden"):
+        dataclasses.replace(games.load("kuhn_poker"), **{lacking: None})

@@ -4,20 +4,34 @@ import pytest
 
 import games
 from games import InputError, Position, State
-from games.perft import divide, layers, perft
+from games.perft import COMPILED_PLIES, divide, layers, merged_perft, perft
 
 
 def plain_perft(state: State, depth: int) -> int:
     if depth == 0:
         return 1
-    return sum(plain_perft(state.result(action), depth - 1) for action in state.actions())
+    actions = (*state.actions(), *(outcome for outcome, _ in state.chance()))
+    return sum(plain_perft(state.result(action), depth - 1) for action in actions)
 
 
-@pytest.mark.parametrize("variant", [*games.names(), "connect_four(rows=3,columns=3,k=3)"])
+@pytest.mark.parametrize("variant", [*games.names(), "connect_four(rows=3,columns=3,k=3)", "othello(size=4)"])
 def test_merging_equal_states_loses_no_path(variant):
     state = games.load(variant).initial_state()
     for depth in range(6):
-        assert perft(state, depth) == plain_perft(state, depth)
+        assert perft(state, depth) == merged_perft(state, depth) == plain_perft(state, depth)
+
+
+@pytest.mark.parametrize("variant", [*games.names(), "connect_four(rows=3,columns=3,k=3)", "othello(size=4)"])
+def test_machine_code_counts_the_same_paths(variant):
+    state = games.load(variant).initial_state()
+    for depth in (COMPILED_PLIES, COMPILED_PLIES + 1):
+        assert perft(state, depth) == merged_perft(state, depth)
+
+
+def test_chance_outcomes_are_plies():
+    game = games.load("kuhn_poker")
+    assert divide(game, game.initial_state(), 3) == {"d0": 4, "d1": 4, "d2": 4}
+    assert divide(game, Position.start(game, moves=["d1"]).state, 3) == {"d0": 4, "d2": 4}
 
 
 def test_from_a_later_position():

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
-from games.protocol import CHANCE, REQUIRED, compiled, mix, popcount, u64
+from games.protocol import CHANCE, DEFAULTS, PARAMETERS, compiled, mix, popcount, trailing_zeros, u64
+
+REQUIRED = [name for name in PARAMETERS if name not in DEFAULTS]
 
 
 class Stones(NamedTuple):
@@ -14,7 +16,10 @@ class Stones(NamedTuple):
 
 def state_class(name: str, *, without: str = "", **extra: object) -> type:
     """Make a minimal state class; `without` leaves one method out."""
-    methods = {method: (lambda self, *_: 0) for method in REQUIRED}
+    methods: dict[str, object] = {}
+    for method in REQUIRED:
+        taken = {(): lambda self: 0, ("a",): lambda self, a: 0, ("p",): lambda self, p: 0}
+        methods[method] = taken[PARAMETERS[method]]
     methods |= {"features": lambda self, p: (1.0, 2.0 * p), **extra}
     methods.pop(without, None)
     return type(name, (Stones,), methods)
@@ -57,6 +62,7 @@ def test_words_have_64_unsigned_bits():
     assert u64(-1) == 2**64 - 1
     assert u64(2**64 + 5) == 5
     assert popcount(u64(-1)) == 64
+    assert [trailing_zeros(u64(1) << bit) for bit in (0, 5, 63)] == [0, 5, 63]
     assert CHANCE < 0
 
 

@@ -32,7 +32,7 @@ class Room:
         self.ended = asyncio.Event()
 
     async def handle(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(timeout=0.2, autoping=False, compress=False)
+        socket = web.WebSocketResponse(timeout=0.2, autoping=False, compress=False, decode_text=False)
         await socket.prepare(request)
         box = Inbox(socket, request, self.rate, self.burst, time.monotonic)
         try:
@@ -40,10 +40,10 @@ class Room:
                 try:
                     text = await box.text()
                 except BadFrameError:
-                    text = "(binary)"
+                    text = b"(binary)"
                 if text is None:
                     break
-                self.heard.append(text)
+                self.heard.append(text.decode())
         except Flood:
             self.heard.append("(flood)")
         self.ended.set()

@@ -1,7 +1,10 @@
 """A client that does not read holds up nobody, and no clock."""
 
 import asyncio
+import contextlib
 import time
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
@@ -12,50 +15,86 @@ from server import presence
 from server.presence import Connection, Presence
 
 
-def a_connection(socket: web.WebSocketResponse) -> Connection:
-    return Connection(socket, 1, "ada", 11, 1, False, ("tic_tac_toe",), 2, time.monotonic())
+def a_connection(socket: web.WebSocketResponse, transport: Any = None) -> Connection:
+    return Connection(socket, transport, 1, "ada", 11, 1, False, ("tic_tac_toe",), 2, time.monotonic())
 
 
-async def test_a_reader_that_reads_nothing_is_handed_over_to_at_once_and_cut_off(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(presence, "STALLED_S", 0.5)
-    opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
-    cut = asyncio.Event()
+class Room:
+    """One client that stops reading, and the connection to it."""
 
-    async def handle(request: web.Request) -> web.WebSocketResponse:
+    def __init__(self) -> None:
+        self.opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        self.ended = asyncio.Event()
+
+    async def handle(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(timeout=0.2, compress=False)
         await socket.prepare(request)
-        connection = a_connection(socket)
-        opened.set_result(connection)
-        await connection.write_out()
-        cut.set()
+        self.opened.set_result(a_connection(socket, request.transport))
+        try:
+            async for _ in socket:
+                pass
+        finally:
+            self.ended.set()
         return socket
 
+
+@contextlib.asynccontextmanager
+async def a_client_that_stopped_reading(room: Room) -> AsyncIterator[Connection]:
     app = web.Application()
-    app.router.add_get("/", handle)
+    app.router.add_get("/", room.handle)
     async with (
         TestServer(app) as server,
         ClientSession() as session,
         session.ws_connect(server.make_url("/"), max_msg_size=0) as client,
     ):
-        connection = await opened
+        connection = await room.opened
         transport = client._response.connection.transport
-        transport.pause_reading()  # the client reads no more
-        written = 0
-
-        def count() -> None:
-            nonlocal written
-            written += 1
-
-        for _ in range(400):
-            connection.post(protocol.Error("filler", "x" * 100_000), count)
-        async with asyncio.timeout(20):
-            await cut.wait()
-        assert written == 400
-        connection.post(protocol.Ack(1, 0), count)
-        assert written == 401
+        transport.pause_reading()
+        yield connection
         transport.abort()
+
+
+async def test_of_a_client_that_does_not_read_no_more_than_a_fixed_amount_is_kept():
+    room = Room()
+    async with a_client_that_stopped_reading(room) as connection:
+        most = 0
+        for _ in range(400):
+            connection.post(protocol.Error("filler", "x" * 100_000))
+            most = max(most, connection.transport.get_write_buffer_size())
+        assert most < 2 * presence.MAX_UNREAD_BYTES
+        async with asyncio.timeout(20):
+            await room.ended.wait()
+        connection.post(protocol.Ack(1, 0))  # to nobody, and nobody is hurt
+
+
+async def test_a_client_that_reads_nothing_for_long_is_cut_off(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(presence, "STALLED_S", 0.3)
+    monkeypatch.setattr(presence, "MAX_UNREAD_BYTES", 10**9)
+    room = Room()
+    async with a_client_that_stopped_reading(room) as connection:
+        for _ in range(200):
+            connection.post(protocol.Error("filler", "x" * 100_000))
+        assert not room.ended.is_set()
+        async with asyncio.timeout(20):
+            await room.ended.wait()
+
+
+async def test_a_client_that_reads_again_in_time_stays(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(presence, "STALLED_S", 0.3)
+    room = Room()
+    app = web.Application()
+    app.router.add_get("/", room.handle)
+    async with (
+        TestServer(app) as server,
+        ClientSession() as session,
+        session.ws_connect(server.make_url("/"), max_msg_size=0) as client,
+    ):
+        connection = await room.opened
+        connection.post(protocol.Error("filler", "x" * 500_000))
+        assert (await client.receive_json())["code"] == "filler"
+        await asyncio.sleep(0.6)
+        connection.post(protocol.Ack(1, 0))
+        assert (await client.receive_json())["type"] == "ack"
 
 
 def test_the_newest_connection_is_the_agent():

@@ -12,12 +12,13 @@ from sqlalchemy.exc import OperationalError
 import games
 from agents import protocol
 from games.position import Position
-from server import running_match
+from server import match_record
 from server.core import match as core
 from server.core.outcome import Cause, Outcome
 from server.db import matches
 from server.db.ladders import Ladder
-from server.running_match import RunningMatch, Seated, Shell
+from server.db.resume import Seated
+from server.running_match import RunningMatch, Shell
 
 LADDER = Ladder(1, "tic_tac_toe", "Tic-tac-toe", "tic_tac_toe", 500)
 TERMS = core.Terms(move_ms=500, margin_ms=50, ready_ms=2_000)
@@ -29,10 +30,8 @@ class Line:
     def __init__(self, told: list[tuple[int, Any]], agent: int) -> None:
         self.told, self.agent = told, agent
 
-    def post(self, message: Any, on_written: Callable[[], None] | None = None) -> None:
+    def post(self, message: Any) -> None:
         self.told.append((self.agent, message))
-        if on_written is not None:
-            on_written()
 
 
 class Hall:
@@ -45,7 +44,8 @@ class Hall:
         self.open.set()
         self.faults: list[Exception] = []
         shell = Shell(
-            write=self.write,
+            db=self,  # type: ignore[arg-type]
+            draw=lambda outcomes: outcomes[0][0],
             presence=self,  # type: ignore[arg-type]
             show=lambda _match: None,
             count_move=lambda: None,
@@ -60,7 +60,13 @@ class Hall:
     def get(self, agent: int) -> Line | None:
         return self.lines.get(agent)
 
-    async def write(self, job: Callable[[Any], Any], *, durable: bool = False) -> None:
+    def write_together(self, many: object, item: object, *, durable: bool = False) -> asyncio.Future[None]:
+        return self.write(many, durable=durable)
+
+    def write(self, job: object, *args: object, durable: bool = False) -> asyncio.Future[None]:
+        return asyncio.ensure_future(self.commit())
+
+    async def commit(self) -> None:
         await self.open.wait()
         if self.faults:
             raise self.faults.pop()
@@ -92,7 +98,7 @@ class Hall:
 
 @pytest.fixture
 async def hall(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hall]:
-    monkeypatch.setattr(running_match, "RETRY_S", 0.05)
+    monkeypatch.setattr(match_record, "RETRY_S", 0.05)
     hall = Hall()
     task = asyncio.create_task(hall.match.run())
     yield hall
@@ -204,39 +210,6 @@ async def test_only_the_reply_that_was_asked_for_is_free_of_the_flood_limit(hall
     assert not hall.match.expects(core.Action(0, 0, "4", now))
 
 
-class SlowLine(Line):
-    """A connection whose outbox waits until it is flushed, or is let go of when it closes."""
-
-    def __init__(self, told: list[tuple[int, Any]], agent: int) -> None:
-        super().__init__(told, agent)
-        self.waiting: list[tuple[Any, Callable[[], None] | None]] = []
-
-    def post(self, message: Any, on_written: Callable[[], None] | None = None) -> None:
-        self.waiting.append((message, on_written))
-
-    def close(self) -> None:
-        for _, on_written in self.waiting:
-            if on_written is not None:
-                on_written()
-
-
-async def test_a_request_lost_with_a_replaced_connection_goes_to_the_new_one(hall: Hall):
-    """A second connection takes over while the request sits in the first one's outbox."""
-    await hall.all_ready()
-    slow = SlowLine(hall.told, 1)
-    hall.match._lines._told[1] = hall.lines[1] = slow  # type: ignore[assignment]
-    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
-    await hall.until(lambda: slow.waiting)
-    told = len(hall.told)
-    hall.lines[1] = Line(hall.told, 1)
-    hall.match.deliver(core.Back(1, time.monotonic()))
-    slow.close()
-    await hall.until(lambda: hall.match.match.ply == 1 and hall.match.match.asked is not None)
-    new = [type(message) for agent, message in hall.told[told:] if agent == 1]
-    assert new == [protocol.MatchStart, protocol.YourMove]
-    await hall.play("0")
-
-
 async def test_a_new_connection_is_told_of_the_match_before_it_is_asked(hall: Hall):
     """It takes its place just as the opponent's move is being committed."""
     await hall.all_ready()
@@ -263,3 +236,55 @@ async def test_the_clock_of_an_absent_agent_runs_and_it_is_asked_when_it_comes_b
     hall.match.deliver(core.Back(1, time.monotonic()))
     await hall.until(lambda: len(hall.told) == told + 2)
     assert [type(message) for _, message in hall.told[told:]] == [protocol.MatchStart, protocol.YourMove]
+
+
+async def test_a_fault_of_ours_makes_the_match_void_and_counts_for_nobody(hall: Hall):
+    await hall.all_ready()
+    hall.faults = [RuntimeError("a bug in the commit")]
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await hall.until(lambda: hall.heard(protocol.MatchEnd))
+    assert hall.heard(protocol.MatchEnd)[0].cause == ["infrastructure", "infrastructure"]
+    assert hall.heard(protocol.Ack) == []
+
+
+async def test_a_fault_in_telling_makes_the_match_void_too(hall: Hall, monkeypatch: pytest.MonkeyPatch):
+    await hall.all_ready()
+    say, broken = hall.match._lines.say, [LookupError("a bug in the lines")]
+
+    def fail_once(seat: int, message: Any) -> None:
+        if broken:
+            raise broken.pop()
+        say(seat, message)
+
+    monkeypatch.setattr(hall.match._lines, "say", fail_once)
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await hall.until(lambda: hall.heard(protocol.MatchEnd))
+    assert hall.heard(protocol.MatchEnd)[0].cause == ["infrastructure", "infrastructure"]
+
+
+async def test_a_fault_that_cannot_even_be_written_down_is_raised_by_the_match():
+    hall = Hall()
+    task = asyncio.create_task(hall.match.run())
+    await hall.all_ready()
+    hall.faults = [RuntimeError("the second"), RuntimeError("the first")]
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    async with asyncio.timeout(20):
+        with pytest.raises(RuntimeError, match="the second"):
+            await task
+    assert hall.heard(protocol.MatchEnd) == []
+
+
+async def test_events_that_wait_for_a_commit_are_taken_in_their_order_and_after_the_end_answered(hall: Hall):
+    await hall.all_ready()
+    hall.open.clear()
+    now = time.monotonic()
+    hall.match.deliver(core.Action(0, 0, "4", now))
+    hall.match.deliver(core.Action(0, 0, "4", now))
+    hall.match.deliver(core.Resign(0, now))
+    hall.match.deliver(core.Action(1, 1, "0", now))
+    assert len(hall.heard(protocol.YourMove)) == 1
+    hall.open.set()
+    await hall.until(lambda: hall.heard(protocol.Reject))
+    assert [ack.ply for ack in hall.heard(protocol.Ack)] == [0, 0]
+    assert hall.heard(protocol.MatchEnd)[0].outcome == ["loss", "win"]
+    assert hall.heard(protocol.Reject)[0].code == "match_over"

@@ -14,13 +14,15 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_defaults_listen_on_loopback_8080_with_three_ladders():
+def test_defaults_listen_on_loopback_8080_with_five_ladders():
     settings = load({})
     assert (settings.host, settings.port) == ("127.0.0.1", 8080)
     assert [ladder.name for ladder in settings.ladders] == [
         "connect_four",
         "connect_four_5x6",
+        "othello",
         "tic_tac_toe",
+        "kuhn_poker",
     ]
     assert settings.database.startswith("sqlite:///")
 

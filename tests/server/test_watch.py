@@ -25,5 +25,5 @@ async def nothing_found(_match_id):
 )
 async def test_a_message_that_cannot_be_read(text, code):
     watching = WatchGateway(Broadcast(1), {"tic_tac_toe"}, nothing_found, time.monotonic)
-    error = await watching._take(text, None, None)
+    error = await watching._take(text.encode(), None, None)
     assert error.code == code

@@ -16,7 +16,8 @@ export class SeatLine {
     this.away = make("span", "away");
     this.clock = make("span", "clock");
     this.element = make("div", `seat seat-${seat + 1}`);
-    this.element.append(seatMark(seat), this.name, this.version, this.rating, this.away, this.clock);
+    this.mark = seatMark(seat);
+    this.element.append(this.mark, this.name, this.version, this.rating, this.away, this.clock);
   }
 
   /** `change` is what the match did to the rating, if anything. */
@@ -24,6 +25,7 @@ export class SeatLine {
     const player = view.players[this.seat];
     const over = view.state === "finished" || view.state === "void";
     this.view = view;
+    this.show(view.board.style);
     write(this.label, player.agent);
     this.name.href = `/agents/${encodeURIComponent(player.agent)}`;
     write(this.version, `v${player.version}`);
@@ -36,6 +38,15 @@ export class SeatLine {
     this.clock.classList.remove("low");
     if (this.ticks) this.tick();
     else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(view.move_ms) : "");
+  }
+
+  /** Show the mark as the board's style has it. */
+  show(style) {
+    if (style === this.style) return;
+    const mark = seatMark(this.seat, style);
+    this.mark.replaceWith(mark);
+    this.mark = mark;
+    this.style = style;
   }
 
   /** Show the time left now. Only called while this seat's clock runs. */

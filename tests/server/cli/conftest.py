@@ -128,9 +128,11 @@ def problem(status: int, code: str, detail: str) -> web.Response:
 class ScriptedServer:
     """A server that knows two ladders and lets agents play the first legal action against theirs.
 
-    `taken` are names that cannot be registered; `tokens` the tokens it knows, by agent.
+    `taken` are names that cannot be registered; `tokens` the tokens it knows, by agent; without the
+    `invitation`, if there is one, nobody registers.
     """
 
+    invitation: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     standings: list[dict[str, Any]] = field(default_factory=list)
@@ -175,6 +177,8 @@ class ScriptedServer:
 
     async def register(self, request: web.Request) -> web.Response:
         name = (await request.json())["name"]
+        if self.invitation and request.headers.get("Authorization") != f"Bearer {self.invitation}":
+            return problem(403, "registration_closed", "expected an invitation, got another address")
         if name in self.taken:
             return problem(409, "name_taken", f"expected a name nobody has, got {name!r}")
         self.taken.add(name)

@@ -33,7 +33,7 @@ async def test_a_first_run_registers_plays_and_reports(connect, scripted, agent_
     assert lines[0] == "trying mine.py on tic_tac_toe ..."
     assert lines[1] == f"connected as ada v1 to {scripted.url}"
     assert lines[2] == f"match 1 vs rival?[31m (seat 1) on tic_tac_toe started  {scripted.url}/matches/1"
-    assert lines[3] == "match 1 finished: won (normal); 1512? Elo, 3 won 0 drawn 1 lost"
+    assert lines[3] == "match 1 finished: won (normal); tic_tac_toe: 1512? Elo, 3 won 0 drawn 1 lost"
     assert lines[4].startswith("match 2 vs")
     assert lines[5].startswith("match 2 finished: won")
     assert lines[6:] == ["left: 2 matches played, 2 won 0 drawn 0 lost"]
@@ -79,6 +79,21 @@ async def test_a_token_that_cannot_be_kept_is_shown(connect, agent_file):
     assert "the next run needs --token ply_ada" in result.err
 
 
+async def test_an_invitation_registers_where_nobody_else_may(connect, scripted, agent_file):
+    scripted.invitation = "ply_spring"
+    agent_file("mine.py", FIRST)
+    arguments = ("mine.py", "--ladder", "small", "--name", "ada", "--matches", "1")
+    (await connect(*arguments)).assert_refused(
+        "connect", "expected an invitation", "give it with --invitation"
+    )
+    assert scripted.taken == set()
+    (await connect(*arguments, "--invitation", "ply_spring")).assert_done()
+    scripted.taken.clear()
+    (await connect(*arguments)).assert_done()  # the agent is registered now: it needs none any more
+    scripted.tokens.clear()
+    (await connect(*arguments, PLYGROUND_INVITATION="ply_spring")).assert_done()
+
+
 async def test_tokens_that_cannot_be_read(connect, scripted, agent_file, tmp_path):
     agent_file("mine.py", FIRST)
     (tmp_path / "config").mkdir()
@@ -112,7 +127,10 @@ async def test_tokens_that_cannot_be_read(connect, scripted, agent_file, tmp_pat
         (["second.py", "--ladder", "small"], ["second.py:2", "ZeroDivisionError"]),
         (
             ["good.py", "--ladder", "small"],
-            ["expected a name nobody has, got 'ada'; if it is yours, give its token with --token"],
+            [
+                "expected a name nobody has, got 'ada'; if it is yours, give its token with --token",
+                "an admin can issue a new one: plyground token issue play --agent ada",
+            ],
         ),
         (["good.py"], ["missing option '--ladder'"]),
     ],

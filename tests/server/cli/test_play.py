@@ -147,6 +147,7 @@ async def test_what_an_agent_prints_does_not_spoil_the_result(plyground, agent_f
             ["foo", "random"],
             ["expected an agent, got 'foo'", "available: random, minimax", "me", "a .py file"],
         ),
+        (["ab-corners", "random"], ["expected a game that ab-corners plays: othello (--game othello)"]),
         (["random", "nowhere.py"], ["no file nowhere.py", "available: broken.py, empty.py, wide.py"]),
         (["random", "broken.py"], ["without syntax errors", "broken.py:1"]),
         (["random", "empty.py"], ["choose(state, clock)", "empty.py:1"]),

@@ -24,16 +24,25 @@ async def test_agents_lists_the_roster(plyground):
     result.assert_done()
     listed = json.loads(result.out)
     assert [agent["name"] for agent in listed] == roster.names(games.load("connect_four"))
-    assert {agent["name"] for agent in listed if agent["on_ladders"]} == {
-        agent.name for agent in roster.load()
-    }
+    connect_four = games.load("connect_four")
+    on_ladders = {agent.name for agent in roster.load() if agent.plays(connect_four)}
+    assert {agent["name"] for agent in listed if agent["on_ladders"]} == on_ladders
     table = await plyground("agents")
-    assert all(agent["about"] in table.out for agent in listed)
+    assert all(agent.about in table.out for agent in roster.entries())
+
+
+async def test_agents_name_the_games_that_they_can_play(plyground):
+    listed = json.loads((await plyground("agents", "--json")).out)
+    of = {agent["name"]: agent["game"] for agent in listed}
+    assert of["random"] == "any"
+    assert of["minimax"] == "connect_four, othello, tic_tac_toe"
+    assert of["ab-corners"] == "othello"
+    assert of["equilibrium"] == "kuhn_poker"
 
 
 async def test_agents_of_an_unknown_game(plyground):
     result = await plyground("agents", "--game", "halma")
-    result.assert_refused("agents", "expected a game, got 'halma'", "available: connect_four, tic_tac_toe")
+    result.assert_refused("agents", "expected a game, got 'halma'", "available: connect_four, kuhn_poker")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +81,7 @@ async def test_perft_divided_by_first_action(plyground):
         (("connect_four(rows=99)", "3"), ["rows", "99"]),
         (("tic_tac_toe", "3", "--position", "xx"), ["'xx'"]),
         (("tic_tac_toe", "0", "--divide"), ["depth of 1 or more"]),
+        (("tic_tac_toe", str(2**63)), ["a whole number from 0 to 1000"]),
     ],
 )
 async def test_perft_of_what_cannot_be_counted(plyground, arguments, words):

@@ -112,7 +112,10 @@ async def test_follow_goes_on_with_the_next_match(plyground, scripted):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (b'[{"type": "error", "code": "unknown_match", "message": "expected a match, got 99"}]', ["got 99"]),
+        (
+            b'[{"type": "error", "code": "unknown_match", "message": "expected a match, got 7"}]',
+            ["there is no match 7 on"],
+        ),
         (b'[{"type": "nonsense"}]', ["expected a message from", "nonsense"]),
         (
             b'[{"type": "snapshot", "channel": "match:7", "version": "1", "matches": []}]',

@@ -1,11 +1,13 @@
-"""A match of tic-tac-toe on a fake clock."""
+"""A match on a fake clock: of tic-tac-toe if nothing else is said."""
+
+from typing import NamedTuple
 
 import pytest
 
-from games import load
+from games import CHANCE, Game, load
 from games.position import Position
-from server.core.match import Phase, Terms, advance, start
-from server.core.match_events import Action, Finish, HandedOver, Ready
+from server.core.match import Phase, Terms, advance, resume, start
+from server.core.match_events import Action, Back, Finish, HandedOver, Ready
 from server.core.outcome import Cause, Outcome
 
 TERMS = Terms(move_ms=1000, margin_ms=200, ready_ms=10_000)
@@ -14,10 +16,25 @@ TERMS = Terms(move_ms=1000, margin_ms=200, ready_ms=10_000)
 class TimedMatch:
     """A match with its clock, in seconds, and every effect that came out of it."""
 
-    def __init__(self, terms=TERMS):
+    def __init__(self, terms=TERMS, position=None):
         self.now = 1000.0
-        self.match, first = start(Position.start(load("tic_tac_toe")), terms, self.now)
+        self.match, first = start(position or Position.start(load("tic_tac_toe")), terms, self.now)
         self.effects = list(first)
+
+    def restart(self, outage_s=3600.0):
+        """Kill the server and start it again: what is recorded stays, on a clock that began anew."""
+        before, self.now = self.match, self.now / 2 + outage_s
+        position = Position.start(before.position.game, moves=before.position.actions)
+        self.match, first = resume(position, before.movers, before.last, before.terms, self.now)
+        self.effects = list(first)
+        return self
+
+    def come_back(self, *seats):
+        """These seats connect and say that they are ready; return the effects of the last one."""
+        for seat in seats:
+            self.tell(Back(seat, self.now))
+            effects = self.tell(Ready(seat, self.now))
+        return effects
 
     def tell(self, event):
         """Hand in an event; return its effects."""
@@ -103,3 +120,49 @@ def running():
     match = TimedMatch().begin()
     match.hand_over()
     return match
+
+
+class Coin(NamedTuple):
+    """Chance throws a coin until it shows 1. Nobody else moves, and player 0 wins."""
+
+    thrown: int = 0
+    over: bool = False
+
+    def to_move(self):
+        return CHANCE
+
+    def actions(self):
+        return iter(())
+
+    def chance(self):
+        return iter(((0, 0.5), (1, 0.5)))
+
+    def result(self, a):
+        return Coin(self.thrown + 1, a == 1)
+
+    def is_terminal(self):
+        return self.over
+
+    def utility(self, p):
+        return 1.0 - 2.0 * p
+
+    def key(self):
+        return self.thrown
+
+
+@pytest.fixture
+def coin():
+    """The start of a game that is chance alone."""
+    game = Game(
+        name="coin",
+        title="Coin",
+        start=Coin,
+        read_position=None,
+        format_position=str,
+        parse_action=lambda _state, text: int(text),
+        format_action=lambda _state, action: str(action),
+        board=None,
+        feature_names=(),
+        has_chance=True,
+    )
+    return Position.start(game)

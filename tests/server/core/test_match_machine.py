@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from games import load
 from games.position import Position
-from server.core.match import Phase, Terms, advance, start
+from server.core.match import Phase, Terms, advance, resume, start
 from server.core.match_events import (
     Abort,
     Accept,
@@ -53,7 +53,8 @@ class MatchMachine(RuleBasedStateMachine):
     )
     def open(self, move_ms, margin_ms, pace_ms, cells, opening):
         self.now = 5000.0
-        self.terms = Terms(move_ms, margin_ms, ready_ms=3000, pace_ms=pace_ms)
+        self.terms = Terms(move_ms, margin_ms, ready_ms=3000, pace_ms=pace_ms, resume_ms=5000)
+        self.life = self.born_at = 0
         self.handed_over = {}
         self.ready_seats = set()
         self.absent_seats = set()
@@ -215,7 +216,9 @@ class MatchMachine(RuleBasedStateMachine):
 
     def assert_blames_who_kept_it_waiting(self, before):
         causes = self.match.result.causes
-        if before.phase is Phase.STARTING:
+        if before.phase is Phase.STARTING and before.resumed:
+            assert set(causes) == {Cause.INFRASTRUCTURE}
+        elif before.phase is Phase.STARTING:
             assert [s for s in (0, 1) if causes[s] is Cause.NO_SHOW] == sorted({0, 1} - self.ready_seats)
         elif before.asked is None:
             assert set(causes) == {Cause.INFRASTRUCTURE}
@@ -228,6 +231,35 @@ class MatchMachine(RuleBasedStateMachine):
         if now_and_then:
             self.tell(Resign(seat, self.now) if resigns else Abort(self.now, "power cut"))
             assert self.match.over
+
+    @precondition(lambda self: not self.match.over)
+    @rule(outage_ms=st.integers(0, 100_000), **seldom("now_and_then"))
+    def kill_and_start_again(self, outage_ms, now_and_then):
+        """What was recorded is all that is left; nobody is there, and no request is out."""
+        if not now_and_then:
+            return
+        before = self.match
+        self.now += outage_ms / 1000
+        recorded = Position.start(before.position.game, moves=[move.action for move in self.of(Accept)])
+        last = tuple(
+            next((move.timing for move in reversed(self.of(Accept)) if move.seat == seat), None)
+            for seat in (0, 1)
+        )
+        movers = [move.seat for move in self.of(Accept)]
+        self.match, effects = resume(recorded, movers, last, self.terms, self.now)
+        assert (self.match.movers, self.match.last) == (before.movers, before.last)
+        self.life, self.born_at = len(self.effects), self.match.ply
+        self.effects += effects
+        self.handed_over.pop(before.ply, None)
+        self.ready_seats, self.absent_seats = set(), {0, 1}
+
+    @precondition(lambda self: self.match.resumed and self.match.phase is Phase.STARTING)
+    @rule()
+    def all_come_back(self):
+        for seat in (0, 1):
+            self.come_back(seat)
+        self.all_ready()
+        assert self.match.phase is Phase.RUNNING
 
     # what always holds ------------------------------------------------------------------------------
 
@@ -244,7 +276,7 @@ class MatchMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_asked_after_the_end_or_before_the_beginning(self):
-        kinds = [type(effect) for effect in self.effects]
+        kinds = [type(effect) for effect in self.effects[self.life :]]
         assert kinds.count(Begin) <= 1
         assert (Begin in kinds) <= (self.ready_seats == {0, 1})
         first_ask = kinds.index(Ask) if Ask in kinds else len(kinds)
@@ -258,9 +290,12 @@ class MatchMachine(RuleBasedStateMachine):
         assert [move.ply for move in accepted] == list(range(self.match.ply))
         assert tuple(move.action for move in accepted) == self.match.position.actions
         assert tuple(move.seat for move in accepted) == self.match.movers
-        asked = [ask.ply for ask in self.of(Ask) if not ask.again]
-        assert asked == list(range(len(asked)))
-        assert len(asked) - self.match.ply in ((0, 1) if self.match.over else (int(bool(self.of(Begin))),))
+        asked = [e.ply for e in self.effects[self.life :] if type(e) is Ask and not e.again]
+        assert asked == list(range(self.born_at, self.born_at + len(asked)))
+        if self.match.phase is Phase.STARTING:
+            assert asked == []
+        elif self.match.phase is Phase.RUNNING:
+            assert asked[-1] == self.match.ply
 
     @invariant()
     def the_history_leads_to_the_position(self):

@@ -17,11 +17,14 @@ from server.core.match_events import (
     Back,
     Begin,
     DeadlinePassed,
+    Draw,
+    Drawn,
     Finish,
     HandedOver,
     Lost,
     MatchEvent,
     Ready,
+    Record,
     Reject,
     Resign,
     SetDeadline,
@@ -34,6 +37,7 @@ CELLS = [
     (S, Ready(0, SOON), S, []),
     (S, HandedOver(0, SOON), S, []),
     (S, Action(0, 0, "4", SOON), S, [Reject]),
+    (S, Drawn(0, "4", SOON), S, []),
     (S, Resign(1, SOON), V, [Finish]),
     (S, Lost(0, SOON), S, []),
     (S, Back(0, SOON), S, [Announce]),
@@ -47,6 +51,7 @@ CELLS = [
     (R, Action(1, 1, "0", LATE), F, [Finish]),
     (R, Action(0, 0, "4", SOON), R, [Acknowledge]),
     (R, Action(0, 1, "0", SOON), R, [Reject]),
+    (R, Drawn(1, "0", SOON), R, []),
     (R, Resign(0, SOON), F, [Finish]),
     (R, Lost(0, SOON), R, []),
     (R, Back(0, SOON), R, [Announce]),
@@ -63,6 +68,7 @@ CELLS += [
         (HandedOver(1, SOON), []),
         (Action(0, 0, "4", SOON), [Acknowledge]),
         (Action(1, 1, "0", SOON), [Reject]),
+        (Drawn(1, "0", SOON), []),
         (Resign(1, SOON), []),
         (Lost(0, SOON), []),
         (Back(1, SOON), []),
@@ -116,13 +122,30 @@ def test_a_request_that_never_goes_out_makes_the_match_void(new_match):
     assert match.match.phase is V
 
 
+def test_giving_up_a_match_that_goes_on_after_a_restart_loses_it(new_match):
+    match = new_match().begin().play("4").restart()
+    assert match.match.phase is S
+    assert [type(effect) for effect in match.tell(Resign(0, SOON))] == [Finish]
+    assert match.match.phase is F
+
+
+@pytest.mark.parametrize(
+    ("landed", "follows", "effects"), [("0", R, [SetDeadline, Draw]), ("1", F, [Finish])]
+)
+def test_an_outcome_of_chance_may_go_on_or_end_the_game(new_match, coin, landed, follows, effects):
+    match = new_match(position=coin).begin()
+    came_out = match.tell(Drawn(0, landed, SOON))
+    assert [type(effect) for effect in came_out] == [Record, *effects]
+    assert match.match.phase is follows
+
+
 def test_each_pair_of_phase_and_event_has_one_cell():
     assert set(TABLE) == set(product(Phase, get_args(MatchEvent)))
 
 
 def test_each_cell_and_each_arrow_of_the_table_is_tried_here():
     tried = {(phase, type(event), follows) for phase, event, follows, _ in CELLS}
-    tried |= {(S, Ready, R), (R, DeadlinePassed, V)}
+    tried |= {(S, Ready, R), (S, Resign, F), (R, DeadlinePassed, V), (R, Drawn, F)}
     assert tried == {(*cell, follows) for cell, (_, phases) in TABLE.items() for follows in phases}
 
 

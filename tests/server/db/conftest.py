@@ -197,11 +197,14 @@ class League:
 
     def move(self, match: int, attempt: int, ply: int, action: str = "4", info: dict | None = None) -> None:
         row = matches.MoveRow(ply, ply % 2, action, 120, 100, info, self.now())
-        self.do(matches.record_move, match, attempt, row)
+        self.do(matches.record_moves, [matches.Played(match, attempt, [row])])
 
     def finish(self, match: int, attempt: int, result: str, cause: str = "normal") -> list[float]:
         seats = [matches.SeatResult(outcome, cause, score) for outcome, score in RESULTS[result]]
-        return self.do(matches.finish, match, attempt, seats, "over", self.now())
+        return self.end(match, attempt, seats, "over")
+
+    def end(self, match: int, attempt: int, seats: Sequence, detail: str | None = None) -> list[float]:
+        return self.do(matches.finish_all, [matches.Ended(match, attempt, seats, detail, self.now())])[0]
 
     def void(self, match: int, attempt: int, *, replay: bool) -> int | None:
         causes, now = ["infrastructure"] * 2, self.now()

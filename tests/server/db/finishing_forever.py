@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
-from server.db import agents, ladders, matches
+from server.db import agents, ladders, matches, resume
 from server.db.engine import Database
 
 WORKERS = 8
@@ -31,6 +31,11 @@ def enter(conn):
     return ladder.id, versions
 
 
+def give_up(conn):
+    for left in resume.resume(conn, "child"):
+        matches.void(conn, left.id, left.attempt, ["infrastructure"] * 2, "killed", now(), replay=True)
+
+
 async def play_forever(db: Database, ladder: int, versions: list[int]) -> None:
     while True:
         pair = tuple(random.sample(versions, 2))
@@ -39,11 +44,12 @@ async def play_forever(db: Database, ladder: int, versions: list[int]) -> None:
             await db.write(matches.set_running, number, attempt, now())
             for ply in range(random.randrange(3)):
                 move = matches.MoveRow(ply, ply % 2, "d4", 1, 1, None, now())
-                await db.write(matches.record_move, number, attempt, move)
+                await db.write_together(matches.record_moves, matches.Played(number, attempt, (move,)))
             seats = [
                 matches.SeatResult(outcome, "normal", score) for outcome, score in random.choice(RESULTS)
             ]
-            after = await db.write(matches.finish, number, attempt, seats, None, now(), durable=True)
+            end = matches.Ended(number, attempt, seats, None, now())
+            after = await db.write_together(matches.finish_all, end, durable=True)
             sys.stdout.write(f"{number} {after[0]!r} {after[1]!r}\n")
             sys.stdout.flush()
 
@@ -52,7 +58,7 @@ async def main(url: str) -> None:
     db = Database.open(url)
     db.migrate()
     ladder, versions = db.write_now(enter)
-    db.write_now(matches.void_interrupted, now())
+    db.write_now(give_up)
     await asyncio.gather(*(play_forever(db, ladder, versions) for _ in range(WORKERS)))
 
 

@@ -1,4 +1,4 @@
-"""Agents, versions, tokens and ladders as rows."""
+"""Agents, versions and ladders as rows."""
 
 from types import SimpleNamespace
 
@@ -22,37 +22,6 @@ def refused(code, do):
         do()
     assert raised.value.code == code
     return str(raised.value)
-
-
-def test_a_token_finds_its_agent_and_is_not_stored(league):
-    ada = register(league, "Ada")
-    assert ada.token.startswith("ply_")
-    assert league.do(agents.by_token, ada.token) == agents.Identity(ada.agent_id, "Ada", house=False)
-    assert ada.token not in repr(league.rows("SELECT * FROM tokens"))
-
-
-@pytest.mark.parametrize("token", ["", "ply_", "ply_wrong", "ply_\0", "ply_\ud800", "x" * 100_000])
-def test_an_unknown_token_finds_nobody(league, token):
-    register(league, "Ada")
-    assert league.do(agents.by_token, token) is None
-
-
-def test_revoked_tokens_and_retired_agents_are_nobody(league):
-    ada, bob = register(league, "ada"), register(league, "bob")
-    extra = league.do(agents.issue_token, ada.agent_id, league.now())
-    league.do(
-        lambda conn: conn.exec_driver_sql(
-            f"UPDATE tokens SET revoked_at = created_at WHERE agent_id = {ada.agent_id} AND id = 1"
-        ).close()
-    )
-    league.do(
-        lambda conn: conn.exec_driver_sql(
-            f"UPDATE agents SET retired_at = created_at WHERE id = {bob.agent_id}"
-        ).close()
-    )
-    assert league.do(agents.by_token, ada.token) is None
-    assert league.do(agents.by_token, extra).name == "ada"
-    assert league.do(agents.by_token, bob.token) is None
 
 
 @pytest.mark.parametrize("again", ["Ada", "ada", "ADA", "Ａda"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from server.db import agents, doctor, matches
+from server.db import agents, doctor
 from server.db.engine import Database
 
 
@@ -47,12 +47,12 @@ def unguarded(db):
     engine.dispose()
 
 
-def findings(db, **options):
-    return db.read_now(lambda conn: doctor.check(conn, **options))
+def findings(db):
+    return db.read_now(doctor.check)
 
 
-def codes(db, **options) -> list[str]:
-    found = findings(db, **options)
+def codes(db) -> list[str]:
+    found = findings(db)
     assert all(finding.message and "\n" not in finding.message for finding in found)
     return sorted({finding.code for finding in found})
 
@@ -159,7 +159,7 @@ DAMAGE = {
     "a cause there is not": (["UPDATE seats SET cause = 'luck' WHERE match_id = 4 AND seat = 0"], ["cause"]),
     "a seat is lost": (
         ["DELETE FROM seats WHERE match_id = 4 AND seat = 1"],
-        ["counters", "rating", "seats"],
+        ["counters", "move_seat", "rating", "seats"],
     ),
     "seats that do not count from 0": (
         ["UPDATE seats SET seat = seat + 1 WHERE match_id = 6 AND seat = 1"],
@@ -191,14 +191,6 @@ DAMAGE = {
         ["replay"],
     ),
     "a replay that is of another match": (["UPDATE matches SET replay_of = 4 WHERE id = 7"], ["replay"]),
-    "a restarted match without moves whose replay is lost": (
-        [
-            "DELETE FROM moves WHERE match_id = 5",
-            f"UPDATE matches SET moves = 0, detail = '{matches.RESTARTED}' WHERE id = 5",
-            "UPDATE matches SET replay_of = NULL WHERE id = 7",
-        ],
-        ["replay"],
-    ),
     "a move in less than no time": (
         ["UPDATE moves SET elapsed_ms = -1, charged_ms = -2 WHERE match_id = 4 AND ply = 1"],
         ["timing"],
@@ -221,6 +213,26 @@ DAMAGE = {
             "UPDATE matches SET time_control = 'soon' WHERE id = 4",
         ],
         ["timing"],
+    ),
+    "a move of a seat that is not there": (
+        ["UPDATE moves SET seat = 2 WHERE match_id = 4 AND ply = 1"],
+        ["move_seat"],
+    ),
+    "a chance outcome that took time": (
+        ["UPDATE moves SET seat = -1 WHERE match_id = 4 AND ply = 1"],
+        ["move_seat"],
+    ),
+    "a finished match that nobody took up": (["UPDATE matches SET attempt = 0 WHERE id = 4"], ["attempt"]),
+    "a finished match of no server": (["UPDATE matches SET lease = NULL WHERE id = 4"], ["attempt"]),
+    "a queued match that was taken up": (["UPDATE matches SET attempt = 1 WHERE id = 6"], ["attempt"]),
+    "a first start with moves": (
+        [
+            "DELETE FROM seats WHERE match_id = 7",
+            "DELETE FROM matches WHERE id = 7",
+            "UPDATE seats SET outcome = NULL, cause = NULL WHERE match_id = 5",
+            "UPDATE matches SET state = 'starting', finished_at = NULL, detail = NULL WHERE id = 5",
+        ],
+        ["attempt"],
     ),
     "an agent that cannot be found": (
         ["UPDATE agents SET name_key = 'Ada' WHERE name = 'ada'"],
@@ -255,6 +267,17 @@ WELL = {
         "UPDATE matches SET moves = 0 WHERE id = 5",
         "UPDATE matches SET replay_of = NULL WHERE id = 7",
     ],
+    "a chance outcome": [
+        "UPDATE moves SET seat = -1, elapsed_ms = 0, charged_ms = 0 WHERE match_id = 4 AND ply = 1"
+    ],
+    "a resumed match that starts with moves, and one that runs": [
+        "DELETE FROM seats WHERE match_id = 7",
+        "DELETE FROM matches WHERE id = 7",
+        "UPDATE seats SET outcome = NULL, cause = NULL WHERE match_id = 5",
+        "UPDATE matches SET state = 'starting', attempt = 2, finished_at = NULL WHERE id = 5",
+        "UPDATE matches SET state = 'running', attempt = 3, lease = 's' WHERE id = 6",
+        "UPDATE matches SET started_at = created_at WHERE id = 6",
+    ],
     "a start from a grandparent": [
         "INSERT INTO versions SELECT 99, agent_id, 99, fingerprint, 1, created_at FROM versions WHERE id = 4",
         "UPDATE versions SET parent_id = 99 WHERE id = 4",
@@ -284,18 +307,21 @@ def test_a_match_tells_its_badly_timed_moves_once(league, hurt):
 
 @pytest.mark.parametrize("state", ["starting", "running"])
 def test_a_match_in_play_has_a_start_and_no_end(league, hurt, state):
-    hurt(f"UPDATE matches SET state = '{state}', finished_at = created_at WHERE id = 6")
-    assert codes(league.db, server_running=True) == ["times"]
+    hurt(
+        f"UPDATE matches SET state = '{state}', attempt = 1, lease = 's' WHERE id = 6",
+        "UPDATE matches SET finished_at = created_at WHERE id = 6",
+    )
+    assert codes(league.db) == ["times"]
     hurt("UPDATE matches SET finished_at = NULL WHERE id = 6")
-    assert codes(league.db, server_running=True) == ["times"]
+    assert codes(league.db) == ["times"]
     hurt("UPDATE matches SET started_at = created_at WHERE id = 6")
-    assert codes(league.db, server_running=True) == []
+    assert codes(league.db) == []
 
 
 def test_every_code_has_its_damage():
     """A code without a case here could be one that is never reported."""
     written = set(re.findall(r'Finding\(\s*"(\w+)"', Path(doctor.__file__).read_text()))
-    elsewhere = {"corrupt", "orphan", "result_doubled", "in_play"}  # the tests below
+    elsewhere = {"corrupt", "orphan", "result_doubled"}  # the tests below
     assert written - elsewhere <= {code for _, expected in DAMAGE.values() for code in expected}
 
 
@@ -343,14 +369,6 @@ def test_a_damaged_file_is_found(sqlite_url, league_type):
     database = Database.open(sqlite_url)
     assert codes(database) == ["corrupt"]
     database.close()
-
-
-def test_matches_in_play_are_right_only_while_a_server_runs(league):
-    numbers = league.queue(league.agent("ada"), league.agent("bob"))
-    league.begin(numbers[0])
-    league.run(numbers[1])
-    assert codes(league.db, server_running=True) == []
-    assert [finding.code for finding in findings(league.db)] == ["in_play", "in_play"]
 
 
 def test_only_the_first_wrong_seat_is_told(league, hurt):

@@ -26,7 +26,7 @@ def played(league_type, db):
             league.move(number, attempts[number], ply, action)
         seats = [matches.SeatResult(outcome, cause, score) for (outcome, score), cause in ends]
         if seats:
-            league.do(matches.finish, number, attempts[number], seats, None, league.now())
+            league.end(number, attempts[number], seats)
 
     play(1, TOP_ROW, (WON, "normal"), (LOST, "normal"))
     play(2, FULL_BOARD, (("draw", 0.5), "normal"), (("draw", 0.5), "normal"))
@@ -34,7 +34,7 @@ def played(league_type, db):
     play(4, TOP_ROW[:4])
     play(5, TOP_ROW[:4])
     league.void(5, attempts[5], replay=True)
-    assert db.read_now(doctor.check, server_running=True) == []
+    assert db.read_now(doctor.check) == []
     assert codes(db) == []
     return league
 
@@ -184,3 +184,23 @@ def test_only_the_newest_are_replayed_unless_all_are_asked_for(played, monkeypat
 def test_an_empty_database_has_nothing_to_replay(db):
     assert codes(db) == []
     assert codes(db, 5) == []
+
+
+def test_outcomes_of_chance_are_replayed_as_moves_of_nobody(league_type, db):
+    league = league_type(db, ("kuhn_poker",))
+    first, second = league.queue(league.agent("ada"), league.agent("bob"))
+    for number, seats in ((first, (-1, -1, 0, 1)), (second, (-1, 0, 0, 1))):
+        rows = [
+            matches.MoveRow(ply, seat, action, 0, 0, None, league.now())
+            for ply, (seat, action) in enumerate(zip(seats, ("d2", "d0", "b", "p"), strict=True))
+        ]
+        attempt = league.run(number)
+        league.do(matches.record_moves, [matches.Played(number, attempt, rows)])
+        ends = [matches.SeatResult(outcome, "normal", score) for outcome, score in (WON, LOST)]
+        league.end(number, attempt, ends)
+    assert db.read_now(doctor.check) == []
+    [finding] = db.read_now(doctor_replay.replay)
+    assert (finding.code, finding.message) == (
+        "mover",
+        f"match {second}, ply 1 is of seat 0, and seat -1 was to move",
+    )

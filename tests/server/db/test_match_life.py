@@ -80,7 +80,7 @@ def test_members_of_enums_are_stored_as_their_values(league, ada, bob):
     number, _ = league.queue(ada, bob)
     attempt = league.run(number)
     seats = [SeatResult(Outcome.DRAW, Cause.RULE_DRAW, 0.5)] * 2
-    league.do(matches.finish, number, attempt, seats, None, league.now())
+    league.end(number, attempt, seats)
     assert [(seat.outcome, seat.cause) for seat in match(league, number).seats] == [("draw", "rule_draw")] * 2
 
 
@@ -95,7 +95,7 @@ def test_every_time_is_utc_with_its_zone(league, ada, bob):
     assert started.isoformat() == "2026-03-01T21:30:15.123456+00:00"
     without_zone = matches.MoveRow(0, 0, "1", 1, 1, None, tokyo.replace(tzinfo=None))
     with pytest.raises(StatementError, match="expected a time with a zone"):
-        league.do(matches.record_move, number, attempt, without_zone)
+        league.do(matches.record_moves, [matches.Played(number, attempt, [without_zone])])
 
 
 def test_a_second_finish_changes_nothing(league, ada, bob):
@@ -147,6 +147,27 @@ def test_moves_are_recorded_once_and_in_order(league, ada, bob):
     assert_refused(league, lambda: league.move(number, attempt, 1))
 
 
+def test_moves_of_many_matches_are_recorded_by_one_call_all_or_none(league, ada, bob):
+    numbers = [*league.queue(ada, bob), *league.queue(bob, ada)]
+    attempts = {number: league.run(number) for number in numbers}
+
+    def played(number, first, *seats):
+        now = league.now()
+        rows = [matches.MoveRow(first + n, seat, "4", 0, 0, None, now) for n, seat in enumerate(seats)]
+        return matches.Played(number, attempts[number], rows)
+
+    league.do(matches.record_moves, [played(number, 0, -1, 0) for number in numbers])
+    assert [match(league, number).moves for number in numbers] == [2] * 4
+    good = [played(number, 2, 1) for number in numbers]
+    for bad in (good[0], played(numbers[0], 3, 1), good[0]._replace(attempt=9)):
+        assert_refused(league, lambda bad=bad: league.do(matches.record_moves, [*good[1:], bad, good[0]]))
+    gap = good[0]._replace(moves=[*good[0].moves, *played(numbers[0], 4, 0).moves])
+    assert_refused(league, lambda: league.do(matches.record_moves, [*good[1:], gap]), ValueError)
+    league.do(matches.record_moves, good)
+    assert [move.ply for move in league.db.read_now(reads.moves, numbers[3])] == [0, 1, 2]
+    assert_sound(league)
+
+
 @pytest.mark.parametrize(
     "seats",
     [
@@ -161,27 +182,26 @@ def test_moves_are_recorded_once_and_in_order(league, ada, bob):
 def test_a_result_that_makes_no_sense_is_refused(league, ada, bob, seats):
     number, _ = league.queue(ada, bob)
     attempt = league.run(number)
-    assert_refused(
-        league, lambda: league.do(matches.finish, number, attempt, seats, None, league.now()), ValueError
-    )
+    assert_refused(league, lambda: league.end(number, attempt, seats), ValueError)
     league.finish(number, attempt, "win")
     assert_sound(league)
 
 
-async def test_racing_ends_give_one_result(league, ada, bob):
-    """PB12: a winning move, a deadline, a lost connection and an abort in one tick; the first one counts."""
+async def test_PB12_racing_ends_give_one_result(league, ada, bob):
+    """A winning move, a deadline, a lost connection and an abort in one tick; the first one counts."""
     number, _ = league.queue(ada, bob)
     attempt, now = league.run(number), league.now()
 
     def ends(one, cause):
         seats = [SeatResult(outcome, cause, score) for outcome, score in one]
-        return lambda conn: matches.finish(conn, number, attempt, seats, cause, now)
+        end = matches.Ended(number, attempt, seats, cause, now)
+        return league.db.write_together(matches.finish_all, end, durable=True)
 
     won, lost = (("win", 1.0), ("loss", 0.0)), (("loss", 0.0), ("win", 1.0))
     answers = await asyncio.gather(
-        league.db.write(ends(won, "normal"), durable=True),
-        league.db.write(ends(lost, "timeout"), durable=True),
-        league.db.write(ends(lost, "disconnect"), durable=True),
+        ends(won, "normal"),
+        ends(lost, "timeout"),
+        ends(lost, "disconnect"),
         league.db.write(
             lambda conn: matches.void(
                 conn, number, attempt, ["infrastructure"] * 2, "abort", now, replay=True
@@ -228,27 +248,6 @@ def test_a_replay_is_the_same_match_from_the_start(league, ada, bob):
     assert_sound(league)
 
 
-def test_a_restart_voids_and_replays_what_was_in_play(league, ada, bob):
-    done, _ = league.play(ada, bob, "win", "draw")
-    starting, running = league.queue(ada, bob)
-    waiting, _ = league.queue(ada, bob)
-    league.begin(starting)
-    attempt = league.run(running)
-    league.move(running, attempt, 0)
-    replayed = league.do(matches.void_interrupted, league.now())
-    assert [old for old, _ in replayed] == [starting, running]
-    for old, new in replayed:
-        over = match(league, old)
-        assert (over.state, over.detail) == ("void", "the server was restarted; counts for nobody")
-        assert {(seat.outcome, seat.cause) for seat in over.seats} == {("void", "infrastructure")}
-        assert match(league, new).replay_of == old
-    assert match(league, done).state == "finished"
-    assert match(league, waiting).state == "queued"
-    assert_refused(league, lambda: league.finish(running, attempt, "win"))  # of the server that died
-    assert league.do(matches.void_interrupted, league.now()) == []
-    assert_sound(league)
-
-
 def test_a_dropped_match_is_void_and_not_replayed(league, ada, bob):
     number, other = league.queue(ada, bob)
     league.do(matches.drop_queued, number, "ada has a new version", league.now())
@@ -258,16 +257,14 @@ def test_a_dropped_match_is_void_and_not_replayed(league, ada, bob):
     assert_sound(league)
 
 
-def test_matches_are_counted_by_pair_and_by_state(league, ada, bob):
+def test_matches_are_counted_by_pair(league, ada, bob):
     eve = league.agent("eve")
     league.play(ada, bob, "win", "draw")
     league.play(bob, ada, "win", "win")
     league.play(eve, ada, "loss", "loss")
     league.void(number := league.queue(eve, bob)[0], league.run(number), replay=True)
     assert league.do(matches.together, league.ladder) == {frozenset({ada, bob}): 4, frozenset({ada, eve}): 2}
-    assert league.do(matches.counts, league.ladder) == {"finished": 6, "void": 1, "queued": 2}
     assert league.do(matches.together, league.ladders["tic_tac_toe"]) == {}
-    assert league.do(matches.counts, league.ladders["tic_tac_toe"]) == {}
 
 
 def test_what_waits_for_an_older_version_is_given_up_when_a_newer_one_comes(league):

@@ -74,8 +74,8 @@ def test_standings_show_the_newest_version_that_joined(league):
     assert versions() == {"ada": (2, 0)}
 
 
-def test_pages_of_standings_with_ties_hold_everybody_once(league):
-    """PB26: 40 agents with three different ratings, pages of seven, somebody joins meanwhile."""
+def test_PB26_pages_of_standings_with_ties_hold_everybody_once(league):
+    """40 agents with three different ratings, pages of seven, somebody joins meanwhile."""
     for number in range(40):
         version = league.agent(f"agent-{number:02}")
         league.do(
@@ -99,8 +99,8 @@ def test_pages_of_standings_with_ties_hold_everybody_once(league):
     assert [name for name in names if name.startswith("agent-")] == [row.agent for row in first]
 
 
-def test_pages_of_matches_hold_each_once_while_matches_are_added(league):
-    """PB26: 500 matches of one instant, pages of seven, a pair is added after each page."""
+def test_PB26_pages_of_matches_hold_each_once_while_matches_are_added(league):
+    """500 matches of one instant, pages of seven, a pair is added after each page."""
     ada, bob = league.agent("ada"), league.agent("bob")
     now = league.now()
 

@@ -22,6 +22,11 @@ def add(number: int, name: str | None = None):
     return job
 
 
+def submit(db, job, *, durable=False):
+    """A job without neighbours, as `Database.write_now` does it but for the waiting."""
+    return db._writer.submit(lambda conn, items: [job(conn) for _ in items], None, durable=durable)
+
+
 def stored(db) -> list[int]:
     return db.read_now(lambda conn: list(conn.execute(text("SELECT id FROM ladders ORDER BY id")).scalars()))
 
@@ -39,7 +44,7 @@ class Held:
             self.began.set()
             assert self.let_go.wait(60)
 
-        self.future = db._writer.submit(hold)
+        self.future = submit(db, hold)
         assert self.began.wait(60)
 
 
@@ -52,22 +57,19 @@ def test_jobs_that_wait_share_commits_in_their_order(db):
         return add(number)(conn)
 
     futures = [
-        db._writer.submit(lambda conn, number=number: job(conn, number))
-        for number in range(1, 2 * BATCH + 51)
+        submit(db, lambda conn, number=number: job(conn, number)) for number in range(1, 2 * BATCH + 51)
     ]
-    assert db.waiting == 2 * BATCH + 50
     held.let_go.set()
     assert [future.result(60) for future in futures] == list(range(1, 2 * BATCH + 51))
     assert order == sorted(order)
     assert len(held.commits) == 1 + 3
     assert stored(db) == order
-    assert db.waiting == 0
 
 
 def test_nothing_is_told_before_the_commit(db):
     held = Held(db)
     told_early: list[int] = []
-    futures = [db._writer.submit(add(number)) for number in range(1, 21)]
+    futures = [submit(db, add(number)) for number in range(1, 21)]
 
     def about_to_commit(_conn):
         told_early.extend(number for number, future in enumerate(futures) if future.done())
@@ -91,7 +93,7 @@ def test_a_failing_job_is_undone_alone(db):
         raise LookupError("half way")
 
     before, failing, clashing, after = (
-        db._writer.submit(job) for job in (add(1), half_done, add(2, "ladder-1"), add(3))
+        submit(db, job) for job in (add(1), half_done, add(2, "ladder-1"), add(3))
     )
     held.let_go.set()
     assert before.result(60) == 1
@@ -104,13 +106,92 @@ def test_a_failing_job_is_undone_alone(db):
     assert len(held.commits) == 2
 
 
+def add_many(conn, numbers):
+    """A kind of job for many numbers: one that is there already is an error of all, 13 of itself."""
+    calls.append(list(numbers))
+    for number in numbers:
+        add(number)(conn)
+    if 13 in numbers:
+        raise LookupError("thirteen")
+    return [f"added {number}" for number in numbers]
+
+
+calls: list[list[int]] = []
+
+
+def submit_many(db, *numbers):
+    return [db._writer.submit(add_many, number) for number in numbers]
+
+
+def test_neighbours_of_one_kind_are_done_by_one_call_in_their_order(db):
+    held = Held(db)
+    calls.clear()
+    first, plain, second = submit_many(db, 1, 2, 3), submit(db, add(4)), submit_many(db, 5, 6)
+    held.let_go.set()
+    assert [future.result(60) for future in first] == ["added 1", "added 2", "added 3"]
+    assert plain.result(60) == 4
+    assert [future.result(60) for future in second] == ["added 5", "added 6"]
+    assert calls == [[1, 2, 3], [5, 6]]
+    assert len(held.commits) == 2
+    assert stored(db) == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_one_to_blame_among_neighbours_fails_alone(db):
+    held = Held(db)
+    futures = submit_many(db, 1, 13, 2, 1, 3)
+    held.let_go.set()
+    assert [futures[n].result(60) for n in (0, 2, 4)] == ["added 1", "added 2", "added 3"]
+    with pytest.raises(LookupError, match="thirteen"):
+        futures[1].result(60)
+    with pytest.raises(IntegrityError):
+        futures[3].result(60)
+    assert stored(db) == [1, 2, 3]
+
+
+def test_a_kind_that_does_not_answer_each_changes_nothing(db):
+    def too_few(conn, numbers):
+        add_many(conn, numbers)
+        return []
+
+    with pytest.raises(ValueError, match="zip"):
+        db._writer.submit(too_few, 1).result(60)
+    assert stored(db) == []
+
+
+async def test_what_one_turn_of_the_loop_writes_is_one_commit(db):
+    commits = []
+    event.listen(db._writing, "commit", lambda _conn: commits.append(1))
+    calls.clear()
+    answers = await asyncio.gather(*(db.write_together(add_many, number) for number in range(20, 70)))
+    assert answers == [f"added {number}" for number in range(20, 70)]
+    assert calls == [list(range(20, 70))]
+    assert len(commits) == 1
+
+
+async def test_a_job_that_stops_an_iteration_is_an_error_like_any_other(db):
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await db.write(lambda _conn: next(iter(())))
+    assert await db.write(add(1)) == 1
+
+
+async def test_closing_carries_out_what_this_turn_of_the_loop_wrote(db, url):
+    writes = [db.write(add(number)) for number in (1, 2)]
+    db.close()
+    assert await asyncio.gather(*writes) == [1, 2]
+    with pytest.raises(RuntimeError, match="the database is closed"):
+        db.write(add(3))
+    again = Database.open(url)
+    assert stored(again) == [1, 2]
+    again.close()
+
+
 def test_a_failing_commit_reaches_every_caller_and_the_thread_lives(db):
     """A reference that is checked at the commit only fails it."""
     later = "CREATE TABLE later (ladder_id integer REFERENCES ladders (id) DEFERRABLE INITIALLY DEFERRED)"
     db.write_now(lambda conn: conn.execute(text(later)))
     held = Held(db)
     batch = [
-        db._writer.submit(job)
+        submit(db, job)
         for job in (add(1), lambda conn: conn.execute(text("INSERT INTO later VALUES (99)")).rowcount, add(2))
     ]
     held.let_go.set()
@@ -123,8 +204,7 @@ def test_a_failing_commit_reaches_every_caller_and_the_thread_lives(db):
 
 
 @pytest.mark.parametrize("fault", [SystemExit(3), KeyboardInterrupt(), MemoryError(), GeneratorExit()])
-def test_no_job_ends_the_thread(sqlite_url, fault):
-    db = Database.open(sqlite_url)
+def test_no_job_ends_the_thread(db, fault):
 
     def job(_conn):
         raise fault
@@ -132,12 +212,11 @@ def test_no_job_ends_the_thread(sqlite_url, fault):
     with pytest.raises(type(fault)):
         db.write_now(job)
     assert db.write_now(add(1)) == 1
-    db.close()
 
 
 def test_a_job_that_ends_the_transaction_itself_fails_its_batch_only(db):
     held = Held(db)
-    futures = [db._writer.submit(job) for job in (add(1), lambda conn: conn.rollback(), add(2))]
+    futures = [submit(db, job) for job in (add(1), lambda conn: conn.rollback(), add(2))]
     held.let_go.set()
     for future in futures:
         with pytest.raises(Exception, match="transaction"):
@@ -148,7 +227,7 @@ def test_a_job_that_ends_the_transaction_itself_fails_its_batch_only(db):
 
 def test_closing_carries_out_what_was_submitted_and_refuses_the_rest(db):
     held = Held(db)
-    futures = [db._writer.submit(add(number)) for number in range(1, 251)]
+    futures = [submit(db, add(number)) for number in range(1, 251)]
     closing = Thread(target=db._writer.close)
     closing.start()
     held.let_go.set()
@@ -178,7 +257,7 @@ def test_a_lost_postgres_connection_fails_its_batch_and_the_next_one_works(postg
     db = Database.open(postgresql_url)
     held = Held(db)
     die = text("SELECT pg_terminate_backend(pg_backend_pid())")
-    futures = [db._writer.submit(job) for job in (add(1), lambda conn: conn.execute(die), add(2))]
+    futures = [submit(db, job) for job in (add(1), lambda conn: conn.execute(die), add(2))]
     held.let_go.set()
     for future in futures:
         with pytest.raises(DatabaseError):
@@ -203,13 +282,13 @@ def test_durable_jobs_make_their_batch_durable(sqlite_url):
     def level(conn):
         return conn.exec_driver_sql("PRAGMA synchronous").scalar()
 
-    assert db._writer.submit(level).result(60) == 1
-    assert db._writer.submit(level, durable=True).result(60) == 2
+    assert submit(db, level).result(60) == 1
+    assert submit(db, level, durable=True).result(60) == 2
     held = Held(db)
-    mixed = [db._writer.submit(level, durable=durable) for durable in (False, True, False)]
+    mixed = [submit(db, level, durable=durable) for durable in (False, True, False)]
     held.let_go.set()
     assert [future.result(60) for future in mixed] == [2, 2, 2]
-    assert db._writer.submit(level).result(60) == 1
+    assert submit(db, level).result(60) == 1
     db.close()
 
 

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from server.db import agents, ladders, matches
 from server.db.engine import Database
 from server.db.matches import MoveRow
-from server.http import SERVICES, Services, middlewares, routes
+from server.http import SERVICES, Limits, Services, middlewares, routes
 from server.http.limits import RateLimit
 from server.settings import Settings
 
@@ -64,9 +64,10 @@ class World:
             matches.set_running(conn, pair[0], attempt, NOON)
             for ply, action in enumerate(moves):
                 row = MoveRow(ply, ply % 2, action, 10 + ply, 5 + ply, {"depth": ply}, NOON)
-                matches.record_move(conn, pair[0], attempt, row)
+                matches.record_moves(conn, [matches.Played(pair[0], attempt, [row])])
             if result is not None:
-                matches.finish(conn, pair[0], attempt, result, detail, NOON + timedelta(seconds=9))
+                end = matches.Ended(pair[0], attempt, result, detail, NOON + timedelta(seconds=9))
+                matches.finish_all(conn, [end])
             return pair
 
         return self.db.write_now(play)
@@ -116,9 +117,15 @@ def registrations():
 
 
 @pytest.fixture
-async def client(world, db, settings, registry, clock, registrations):
+def revoked():
+    """Ids of revoked tokens that the server was told of, to end their connections."""
+    return []
+
+
+@pytest.fixture
+async def client(world, db, settings, registry, clock, registrations, revoked):
     app = web.Application(middlewares=middlewares())
-    app[SERVICES] = Services(db, settings, registry, clock, registrations)
+    app[SERVICES] = Services(db, settings, registry, clock, Limits(settings, registrations), revoked.append)
     app.add_routes(routes())
     server = TestServer(app)
     await server.start_server(auto_decompress=False)

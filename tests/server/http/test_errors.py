@@ -54,6 +54,11 @@ async def client():
         yield client
 
 
+def errors(logs):
+    """What was logged as a fault, without the line about each request."""
+    return [line for line in logs if line["log_level"] == "error"]
+
+
 async def problem(response):
     assert response.content_type == "application/problem+json"
     found = msgspec.json.decode(await response.read(), type=Problem)
@@ -67,8 +72,8 @@ async def test_a_fault_of_ours_is_a_500_logged_once_without_its_inside(client):
     found = await problem(response)
     assert (found.status, found.code) == (500, "internal")
     assert "secret" not in await response.text()
-    assert len(logs) == 1
-    assert logs[0]["path"] == "/broken"
+    [fault] = errors(logs)
+    assert fault["path"] == "/broken"
     assert "ply_secret" not in str(logs)
 
 
@@ -78,7 +83,8 @@ async def test_a_database_that_is_away_is_a_503_without_its_statement(client):
     assert (await problem(response)).code == "database_unavailable"
     assert response.status == 503
     assert "SELECT" not in await response.text()
-    assert len(logs) == 1
+    assert len(errors(logs)) == 1
+    assert "SELECT" not in str(logs)
 
 
 async def test_an_answer_that_has_begun_is_cut_off_not_continued(client):

@@ -7,7 +7,7 @@ from yarl import URL
 
 import games
 from games.position import Position
-from server.db import matches
+from server.db import matches, resume
 from server.db.matches import SeatResult
 
 WIN = [SeatResult("win", "normal", 1.0), SeatResult("loss", "normal", 0.0)]
@@ -57,9 +57,13 @@ async def test_a_match_that_waits_knows_no_outcome(finished, get):
 
 
 async def test_a_void_match_and_its_replay_know_each_other(world, db, get):
-    running, _ = world.match(world.agent("ada"), world.agent("bob"), ["4"])
-    [(void, replay)] = db.write_now(matches.void_interrupted, datetime.now().astimezone())
-    assert void == running
+    void, _ = world.match(world.agent("ada"), world.agent("bob"), ["4"])
+    [left] = db.write_now(resume.resume, "another server")
+    assert left.id == void
+    causes, now = ["infrastructure"] * 2, datetime.now().astimezone()
+    replay = db.write_now(
+        lambda conn: matches.void(conn, void, left.attempt, causes, "lost", now, replay=True)
+    )
     match = await get(f"/api/v1/matches/{void}")
     assert match["state"] == "void"
     assert [player["outcome"] for player in match["players"]] == ["void", "void"]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from yarl import URL
 
-from server.http import ENDPOINTS
+from server.http import ENDPOINTS, SERVICES
 from server.http.errors import PROBLEM_TYPE, Problem
 
 NAMES = [f"{endpoint.method} {endpoint.path}" for endpoint in ENDPOINTS]
@@ -188,3 +188,52 @@ async def test_bytes_that_are_no_http_are_refused_and_the_server_goes_on(client)
         writer.close()
         assert status.split()[1] in (b"200", b"400", b"404"), (sent[:60], status)
     assert (await client.get("/healthz")).status == 200
+
+
+def address_of(endpoint) -> str:
+    return endpoint.path.replace("{id}", "1").replace("{ladder}", "connect_four").replace("{name}", "ada")
+
+
+@pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if e.method != "GET"], ids=lambda e: e.summary)
+@pytest.mark.parametrize("origin", ["http://evil.example", "null"])
+async def test_no_page_of_another_site_changes_anything(client, endpoint, origin):
+    response = await client.request(
+        endpoint.method, address_of(endpoint), json={}, headers={"Origin": origin}
+    )
+    assert (response.status, (await response.json())["code"]) == (403, "bad_origin")
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=NAMES)
+async def test_every_endpoint_of_the_api_has_a_limit_and_names_it(client, endpoint, clock):
+    limit = client.app[SERVICES].limits.requests
+    for _ in range(limit.count):
+        limit.spend("127.0.0.1", clock())
+    response = await client.request(endpoint.method, address_of(endpoint))
+    if endpoint.path in ("/healthz", "/metrics"):
+        assert response.status == 200
+        return
+    problem = await response.json()
+    assert (response.status, problem["limit"]) == (429, "requests_per_address")
+    assert response.headers["Retry-After"] == str(problem["retry_after"]) == "1"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/api/v1/nothing", None, 404),
+        ("GET", "/api/v2/agents", None, 404),
+        ("GET", "/api", None, 404),
+        ("PUT", "/api/v1/agents", b"{}", 405),
+        ("TRACE", "/api/v1/tokens", None, 405),
+        ("POST", "/api/v1/agents", b"{", 400),
+        ("POST", "/api/v1/agents", b" " * 70_000, 413),
+        ("POST", "/api/v1/agents", b"[" * 60_000, 400),
+        ("GET", "/api/v1/agents?limit=x", None, 400),
+    ],
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/html", "*/*"])
+async def test_every_fault_under_api_is_a_problem(client, method, path, body, status, accept):
+    headers = {"Accept": accept, **({"Content-Type": "application/json"} if body else {})}
+    response = await client.request(method, path, data=body, headers=headers)
+    assert (response.status, response.content_type) == (status, PROBLEM_TYPE)
+    assert msgspec.json.decode(await response.read(), type=Problem).status == status

@@ -4,14 +4,15 @@ import asyncio
 import gzip
 import json
 import unicodedata
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
 
-from server.db import agents
+from server.db import agents, tokens
 from server.http import validation
 from server.http.limits import RateLimit
-from server.http.services import REGISTRATIONS_AN_HOUR, Services
+from server.http.services import REGISTRATIONS_AN_HOUR, Limits
 from server.settings import Settings
 
 PATH = "/api/v1/agents"
@@ -38,7 +39,7 @@ async def test_a_new_agent_gets_a_token_that_works_and_is_kept_nowhere(client, d
     assert response.headers["Cache-Control"] == "no-store"
     made = await response.json()
     assert set(made) == {"name", "token"}
-    assert db.read_now(agents.by_token, made["token"]).name == "ada"
+    assert db.read_now(tokens.find, made["token"], datetime.now(UTC)).name == "ada"
     assert (await client.get(response.headers["Location"])).status == 200
     db.close()
     for file in tmp_path.iterdir():
@@ -141,11 +142,11 @@ class TestFewRegistrations:
         await register("ada")
 
 
-def test_a_class_of_200_fits_into_the_usual_limit(db, settings, registry, clock):
-    services = Services(db=db, settings=settings, registry=registry, clock=clock)
+def test_a_class_of_200_fits_into_the_usual_limit(settings, clock):
+    limits = Limits(settings)
     assert REGISTRATIONS_AN_HOUR >= 200
     for _ in range(200):
-        services.registrations.spend("192.0.2.7", clock())
+        limits.registrations.spend("192.0.2.7", clock())
 
 
 @pytest.mark.parametrize(

@@ -87,4 +87,10 @@ def test_no_text_cell_is_a_formula(start):
 async def test_an_unknown_ladder_names_those_there_are(get, end):
     problem = await get(f"/api/v1/ladders/chess/standings{end}", 404)
     assert problem["code"] == "unknown_ladder"
-    assert problem["available"] == ["connect_four", "connect_four_5x6", "tic_tac_toe"]
+    assert problem["available"] == [
+        "connect_four",
+        "connect_four_5x6",
+        "othello",
+        "tic_tac_toe",
+        "kuhn_poker",
+    ]

@@ -19,7 +19,7 @@ from sqlalchemy import select, update
 
 from agents.protocol import MatchView
 from server import http, pages
-from server.broadcast import Broadcast
+from server.broadcast import Broadcast, Sight
 from server.core.names import name_key
 from server.db import agents, ladders, matches, schema
 from server.db.engine import Database
@@ -50,7 +50,9 @@ class Stage:
 
     async def open(self, port: int | None = None) -> None:
         app = web.Application(middlewares=http.middlewares())
-        app[http.SERVICES] = http.Services(self.db, self.settings, CollectorRegistry(), self.now)
+        app[http.SERVICES] = http.Services(
+            self.db, self.settings, CollectorRegistry(), self.now, http.Limits(self.settings)
+        )
         app[http.ERROR_PAGE] = pages.error_page
         app.add_routes(pages.routes())
         app.add_routes([web.get("/ws/watch", self.watching.handle)])
@@ -147,7 +149,7 @@ class Stage:
 
             def job(conn, ply=ply, action=action):
                 row = MoveRow(ply, ply % 2, action, 12, 12, None, self.now())
-                matches.record_move(conn, match_id, self._attempts[match_id], row)
+                matches.record_moves(conn, [matches.Played(match_id, self._attempts[match_id], [row])])
 
             await self.db.write(job)
             if show:
@@ -158,9 +160,8 @@ class Stage:
     ) -> None:
         results = [SeatResult(o, c, SCORES[o]) for o, c in zip(outcomes, causes, strict=True)]
         attempt = self._attempts[match_id]
-        await self.db.write(
-            lambda conn: matches.finish(conn, match_id, attempt, results, detail, self.now()), durable=True
-        )
+        end = matches.Ended(match_id, attempt, results, detail, self.now())
+        await self.db.write_together(matches.finish_all, end, durable=True)
         await self.show(match_id)
 
     async def void(
@@ -186,7 +187,9 @@ class Stage:
         view = await self.view(match_id)
         clock = view.move_ms if view.to_move is not None else None
         at = int(self.now().timestamp() * 1000)
-        self.broadcast.publish(replace(view, clock_ms=clock, at=at, **changes))
+        shown = replace(view, clock_ms=clock, at=at, **changes)
+        over = shown.state in {"finished", "void"}
+        self.broadcast.publish(Sight(shown.id, shown.ladder, lambda: shown, over=over))
 
 
 class Reader:

@@ -31,7 +31,7 @@ async def played(stage):
     return match
 
 
-@pytest.mark.parametrize("path", ["/", "/ladders/tic_tac_toe", "/matches/{match}", "/agents/ada"])
+@pytest.mark.parametrize("path", ["/", "/ladders/tic_tac_toe", "/matches/{match}", "/agents/ada", "/admin"])
 async def test_page_is_strict_and_small(stage, path):
     match = await played(stage)
     answer, html = await fetch(stage, path.format(match=match))
@@ -161,9 +161,11 @@ async def test_agent_page_shows_every_version_and_why_it_lost(stage):
     won = await stage.begin("tic_tac_toe", "ada", "bob")
     await stage.finish(won, ["win", "loss"], ["normal", "normal"])
     _, html = await fetch(stage, "/agents/ada")
-    connect_four, five_by_six, new, old = rows(html)
+    connect_four, five_by_six, othello, new, old, kuhn_poker = rows(html)
     assert connect_four.startswith("Connect four v1, 1 of 2 1500 ? 0 0 won, 0 drawn, 0 lost")
     assert five_by_six.startswith("Connect four 5×6 v1")
+    assert othello.startswith("Othello v1")
+    assert kuhn_poker.startswith("Kuhn poker v1")
     assert re.match(r"Tic-tac-toe v2, [12] of 2 \d+ \? 1 1 won, 0 drawn, 0 lost", new)
     assert re.match(r"v1 \d+ \? 4 1 won, 0 drawn, 3 lost", old)
     causes = re.findall(r'<th scope="row">(.+?)</th><td class="number">(\d+)</td>', html)

@@ -1,0 +1,120 @@
+"""Run benches: `python -m bench` runs all and writes bench/RESULTS.md; with names it shows some.
+
+A bench is a module here with a function `run(*, quick: bool) -> list[Result]`. `--quick` shows that it works,
+and no more.
+"""
+
+import argparse
+import importlib
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from bench.result import Result
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "RESULTS.md"
+OURS = frozenset({"agents", "bench", "games", "server"})
+PACKAGES = ("aiohttp", "uvloop", "websockets", "msgspec", "sqlalchemy", "numpy", "numba")
+
+Bench = Callable[..., list[Result]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what was asked for; return 1 if a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Ratios to peers in one run.")
+    parser.add_argument("names", nargs="*", help="benches to run and show; all of them go to RESULTS.md")
+    parser.add_argument("--quick", action="store_true", help="short runs, to see that they work")
+    options = parser.parse_args(arguments)
+    names = options.names or available()
+    unknown = sorted(set(names) - set(available()))
+    if unknown:
+        parser.error(f"expected one of {', '.join(available())}, got {', '.join(unknown)}")
+    results = []
+    for name in names:
+        sys.stderr.write(f"{name} ...\n")
+        results += run_bench(name, quick=options.quick)
+    page = render(results)
+    sys.stdout.write(page)
+    if not options.names and not options.quick:
+        RESULTS.write_text(page, encoding="utf-8")
+    return 1 if any(result.reached is False for result in results) else 0
+
+
+def available() -> list[str]:
+    """Names of all benches: modules that define `run`."""
+    return sorted(path.stem for path in HERE.glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8"))
+
+
+def run_bench(name: str, *, quick: bool) -> list[Result]:
+    """Run one; a package that is not installed is a row of the table."""
+    try:
+        module = importlib.import_module(f"bench.{name}")
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in OURS:
+            raise
+        return [Result(name, missing=str(error.name))]
+    run: Bench = module.run
+    return run(quick=quick)
+
+
+def render(results: Iterable[Result]) -> str:
+    """Write the page: the machine, then a row for each result."""
+    rows = [
+        "| what | goal | measured | spread | |",
+        "|---|---|---|---|---|",
+        *(_row(result) for result in results),
+    ]
+    return "\n".join(
+        (
+            "# Results of `make bench`",
+            "",
+            "Ratios of CPU time to a peer measured in the same run, unless a unit says otherwise. Medians of",
+            "interleaved runs, and the lowest and highest of them.",
+            "",
+            f"{_machine()}",
+            "",
+            *rows,
+            "",
+        )
+    )
+
+
+def _row(result: Result) -> str:
+    goal = "" if result.goal is None else f"{'≤' if result.at_most else '≥'} {_figure(result, result.goal)}"
+    if result.missing:
+        return f"| {result.name} | {goal} | not measured: {result.missing} is missing | | {result.detail} |"
+    verdict = {True: "", False: " **missed**", None: ""}[result.reached]
+    measured = _figure(result, statistics.median(result.figures))
+    spread = f"{_figure(result, min(result.figures))} to {_figure(result, max(result.figures))}"
+    return f"| {result.name} | {goal} | {measured}{verdict} | {spread} | {result.detail} |"
+
+
+def _figure(result: Result, value: float) -> str:
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f} {result.unit}".strip()
+
+
+def _machine() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}; "
+        f"Python {platform.python_version()}; {packages}."
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.machine()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

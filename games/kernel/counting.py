@@ -1,0 +1,24 @@
+"""Counting paths of play as machine code, hundreds of times as fast as plain Python."""
+
+from typing import Any
+
+from games.kernel.jit import njit
+
+
+@njit
+def count_paths(s: Any, depth: int) -> int:
+    """Count the paths of exactly `depth` plies from a native state, depth >= 1; see games.perft."""
+    paths = 0
+    if depth == 1:  # the last plies need only be counted, not played
+        for _ in s.actions():
+            paths += 1
+        for _, probability in s.chance():
+            if probability > 0.0:
+                paths += 1
+        return paths
+    for a in s.actions():
+        paths += count_paths(s.result(a), depth - 1)
+    for outcome, probability in s.chance():
+        if probability > 0.0:
+            paths += count_paths(s.result(outcome), depth - 1)
+    return paths

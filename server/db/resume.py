@@ -1,0 +1,138 @@
+"""Taking up again what an earlier server left in play."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, select, update
+
+from server.db.ladders import Ladder
+from server.db.schema import agents, ladders, matches, moves, ratings, seats, versions
+
+_IN_PLAY = ("starting", "running")
+
+
+@dataclass(frozen=True)
+class Seated:
+    """Who plays a seat, with the rating and the number of rated games it came with."""
+
+    agent_id: int
+    version_id: int
+    name: str
+    version: int
+    house: bool
+    elo: float
+    games: int
+
+
+@dataclass(frozen=True)
+class InterruptedMove:
+    """A move as it was recorded. Its time was refunded but for `charged_ms`."""
+
+    seat: int
+    action: str
+    elapsed_ms: int
+    charged_ms: int
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A match that was in play; `attempt` is that of whoever took it up now. Seats and moves in their order.
+
+    The `ladder` may be closed by now.
+    """
+
+    id: int
+    attempt: int
+    game: str
+    time_control: dict[str, Any]
+    ladder: Ladder
+    seats: tuple[Seated, ...]
+    moves: tuple[InterruptedMove, ...]
+
+
+def resume(conn: Connection, lease: str) -> list[Interrupted]:
+    """Take up all matches in play. They are starting again: their agents have to come back and be ready.
+
+    Whoever else still believes to play one is refused from now on, by its attempt.
+    """
+    conn.execute(
+        update(matches)
+        .where(matches.c.state.in_(_IN_PLAY))
+        .values(state="starting", attempt=matches.c.attempt + 1, lease=lease)
+    )
+    taken = select(matches.c.id).where(matches.c.state == "starting").scalar_subquery()
+    sitting: dict[int, list[Seated]] = defaultdict(list)
+    for row in conn.execute(_seats().where(seats.c.match_id.in_(taken))):
+        sitting[row.match_id].append(Seated(*row[1:]))
+    played: dict[int, list[InterruptedMove]] = defaultdict(list)
+    for row in conn.execute(_moves().where(moves.c.match_id.in_(taken))):
+        played[row.match_id].append(InterruptedMove(*row[1:]))
+    return [
+        _interrupted(row, tuple(sitting[row.id]), tuple(played[row.id]))
+        for row in conn.execute(_matches()).all()
+    ]
+
+
+def _matches() -> Any:
+    return (
+        select(
+            matches.c.id,
+            matches.c.attempt,
+            matches.c.game,
+            matches.c.time_control,
+            ladders.c.id.label("ladder_id"),
+            ladders.c.name,
+            ladders.c.title,
+            ladders.c.game.label("ladder_game"),
+            ladders.c.move_ms,
+        )
+        .join(ladders, ladders.c.id == matches.c.ladder_id)
+        .where(matches.c.state == "starting")
+        .order_by(matches.c.id)
+    )
+
+
+def _seats() -> Any:
+    """Columns: the match, then the fields of Seated in their order."""
+    return (
+        select(
+            seats.c.match_id,
+            agents.c.id,
+            versions.c.id,
+            agents.c.name,
+            versions.c.number,
+            agents.c.house,
+            ratings.c.elo,
+            ratings.c.games,
+        )
+        .join(matches, matches.c.id == seats.c.match_id)
+        .join(versions, versions.c.id == seats.c.version_id)
+        .join(agents, agents.c.id == versions.c.agent_id)
+        .join(
+            ratings,
+            (ratings.c.version_id == versions.c.id) & (ratings.c.ladder_id == matches.c.ladder_id),
+        )
+        .order_by(seats.c.match_id, seats.c.seat)
+    )
+
+
+def _moves() -> Any:
+    """Columns: the match, then the fields of InterruptedMove in their order."""
+    columns = moves.c.match_id, moves.c.seat, moves.c.action, moves.c.elapsed_ms, moves.c.charged_ms
+    return select(*columns).order_by(moves.c.match_id, moves.c.ply)
+
+
+def _interrupted(
+    row: Row[Any], sitting: tuple[Seated, ...], played: tuple[InterruptedMove, ...]
+) -> Interrupted:
+    return Interrupted(
+        id=row.id,
+        attempt=row.attempt,
+        game=row.game,
+        time_control=msgspec.json.decode(row.time_control),
+        ladder=Ladder(row.ladder_id, row.name, row.title, row.ladder_game, row.move_ms),
+        seats=sitting,
+        moves=played,
+    )
