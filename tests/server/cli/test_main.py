@@ -73,7 +73,7 @@ async def test_version(plyground):
         (
             ["perft", "tic_tac_toe", "many"],
             "perft",
-            ["'DEPTH'", "expected a whole number from 0, got 'many'"],
+            ["'DEPTH'", "expected a whole number from 0 to 1000, got 'many'"],
         ),
         (
             ["play", "random", "random", "--seed", "1.5"],
