@@ -11,14 +11,13 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
+from answers import Answers
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -31,8 +30,6 @@ FAST = {"PLYGROUND_PACE_MS": "0", "PLYGROUND_HOUSE_REST_S": "0", "PLYGROUND_REST
 
 QUIET = {"PLYGROUND_HOUSE": "false", **FAST}
 """No house agents: only those that the test connects."""
-
-_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def wait_for(what: Callable[[], Any], why: str, timeout_s: float = PATIENCE_S) -> Any:
@@ -59,7 +56,7 @@ def free_port() -> int:
 
 
 @dataclass
-class Server:
+class Server(Answers):
     """A server in a folder of its own. It can be killed and started again on the same data."""
 
     folder: Path
@@ -162,69 +159,6 @@ class Server:
                 self.process.kill()
                 raise
             self.assert_nothing_is_left()
-
-    # what it says ---------------------------------------------------------------------------------------
-
-    def get(self, path: str, data: object = None) -> tuple[int, bytes]:
-        """GET, or POST where there is data. Returns status and body."""
-        body = None if data is None else json.dumps(data).encode()
-        request = urllib.request.Request(self.url + path, body, {"Content-Type": "application/json"})
-        try:
-            with _direct.open(request, timeout=30) as answer:
-                return answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read()
-
-    def api(self, path: str) -> Any:
-        status, body = self.get(f"/api/v1/{path}")
-        assert status == 200, f"{path}: {status} {body!r}"
-        return json.loads(body)
-
-    def items(self, path: str) -> list[Any]:
-        """All items of a list, page by page."""
-        found: list[Any] = []
-        cursor = ""
-        while True:
-            page = self.api(f"{path}{'&' if '?' in path else '?'}limit=200{cursor}")
-            found += page["items"]
-            if page["next"] is None:
-                return found
-            cursor = f"&cursor={page['next']}"
-
-    def standings(self, ladder: str) -> dict[str, Any]:
-        return {row["agent"]: row for row in self.api(f"ladders/{ladder}/standings")["items"]}
-
-    def match(self, number: int) -> Any:
-        return self.api(f"matches/{number}")
-
-    def watch(self, **what: object) -> Any:
-        """What a spectator of a match, a ladder or the front page sees first."""
-        url = self.url.replace("http", "ws") + "/ws/watch"
-        with connect(url, compression=None, proxy=None) as socket:
-            socket.send(json.dumps({"type": "watch", **what}))
-            return json.loads(socket.recv(PATIENCE_S))
-
-    def register(self, name: str) -> str:
-        status, body = self.get("/api/v1/agents", {"name": name})
-        assert status == 201, body
-        return str(json.loads(body)["token"])
-
-    def ask(
-        self, method: str, path: str, data: object = None, *, token: str = "", **headers: str
-    ) -> tuple[int, Any]:
-        """Send a request to the API. Returns status and JSON, None for an empty body."""
-        given = {"Content-Type": "application/json"} if data is not None else {}
-        given |= {"Authorization": f"Bearer {token}"} if token else {}
-        body = None if data is None else json.dumps(data).encode()
-        request = urllib.request.Request(
-            f"{self.url}/api/v1/{path}", body, {**given, **headers}, method=method
-        )
-        try:
-            with _direct.open(request, timeout=30) as answer:
-                told = answer.read()
-                return answer.status, json.loads(told) if told else None
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read())
 
     def admin_links(self, starts: int = 1) -> list[str]:
         """The links for one use that so many starts have printed."""
