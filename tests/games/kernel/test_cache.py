@@ -113,12 +113,9 @@ search.main()
 """
 
 
-def test_trap_2_warm_read_only_folder_is_used_and_empty_one_is_no_error(copy):
+def test_trap_2_warm_read_only_folder_is_used_and_empty_one_is_no_error(copy, reachable_tmp_path):
     run(copy)
     kernels = copy / "kernels"
-    copy.chmod(0o755)
-    for parent in copy.parents[:3]:
-        parent.chmod(0o755)
     kernels.chmod(0o555)
     try:
         assert run(copy, AS_NOBODY) == [PATHS, 1, 0]
