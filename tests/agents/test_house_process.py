@@ -1,6 +1,7 @@
 """The house process, as a real process against a server that follows a script."""
 
 import contextlib
+import signal
 import subprocess
 import sys
 import threading
@@ -89,25 +90,22 @@ def test_every_house_agent_plays_until_the_servers_end(house, server):
 
 
 def test_ctrl_c_is_left_to_the_server(house, server):
-    arrived = threading.Event()
-    leaving = threading.Event()
+    arrived = set()
+    complete = threading.Event()
 
     def script(talk):
-        talk.welcome()
-        arrived.set()
-        leaving.wait(30)
+        arrived.add(talk.welcome().agent)
+        if arrived == NAMES:
+            complete.set()
+        talk.hear_the_end()
 
-    process = house(server(script, any_number=True).url, *LADDERS)
+    process = house(server(*[script] * len(NAMES)).url, *LADDERS)
     process.stdin.write(b"t\n")
     process.stdin.flush()
-    try:
-        assert arrived.wait(60)
-        process.send_signal(2)
-        time.sleep(0.3)
-        assert process.poll() is None
-    finally:
-        leaving.set()
-    process.kill()
+    assert complete.wait(60), f"only {sorted(arrived)} came"  # killed in its hello, an agent fails its script
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
 
 
 def test_it_ends_when_the_server_dies_before_the_token(house):
