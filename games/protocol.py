@@ -8,6 +8,7 @@ inside compiled searches (games.kernel). This file knows nothing of the second w
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, cast, get_type_hints
 
@@ -241,11 +242,11 @@ def constants(cls: type) -> dict[str, int]:
 
 
 def variant(cls: type, name: str, **chosen: int) -> type:
-    """Return the class of a variant: `cls` with other constants. The same name is always the same class.
+    """Return the class of a variant: `cls` with other constants; asked for again, the same class.
 
     Raises TypeError for a constant that `cls` does not have. The class becomes an attribute of the module
-    of `cls`; a module whose variants are to be found in another process's cache makes them in its
-    `__getattr__`.
+    of `cls`, where stored code looks for it by name; a module whose `__getattr__` makes its variants spares
+    a process that has not made them yet the compilation.
     """
     unknown = set(chosen) - set(constants(cls))
     if unknown:
@@ -254,7 +255,9 @@ def variant(cls: type, name: str, **chosen: int) -> type:
     if made is not None and made.__mro__[1] is cls and constants(made) == {**constants(cls), **chosen}:
         return made
     body = {"__slots__": (), "__module__": cls.__module__, "__qualname__": name, "__doc__": cls.__doc__}
-    return _registered(type(name, (cls,), {**body, **chosen}))
+    made = _registered(type(name, (cls,), {**body, **chosen}))
+    setattr(sys.modules[cls.__module__], name, made)
+    return made
 
 
 def as_state(state: object) -> State:

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import inspect
+import operator
 import os
 import pickle
 import sys
@@ -24,6 +25,7 @@ from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 
 from games.kernel import store
+from games.protocol import constants
 
 DIGEST_BYTES = 32
 
@@ -96,15 +98,18 @@ class KernelCache(_Cache):
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """Return the file of a signature; None for one that no other process could read."""
-        modules = sorted({cls.__module__ for kind in sig for cls in _classes(kind)})
-        if not self._enabled or "__main__" in (*modules, self._function.__module__):
-            return None  # a class of the program itself is another class in the next process
+        classes = {cls for kind in sig for cls in _classes(kind)}
+        if not self._enabled or self._function.__module__ == "__main__" or not all(map(_has_name, classes)):
+            return None
+        modules = sorted({cls.__module__ for cls in classes})
+        variants = sorted((cls.__qualname__, sorted(constants(cls).items())) for cls in classes)
         parts = (
             numba.__version__,
             sys.version_info[:3],
             self._function.__module__,
             self._function.__qualname__,
             str(sig),
+            variants,
             codegen.magic_tuple(),
             _sources(inspect.getfile(self._function)),
             [_sources(inspect.getfile(sys.modules[module])) for module in modules],
@@ -130,6 +135,17 @@ def _classes(kind: Any) -> Iterator[type]:
         yield kind.instance_class
     for part in getattr(kind, "types", ()):
         yield from _classes(part)
+
+
+def _has_name(cls: type) -> bool:
+    """Whether stored code finds this very class by its name; it would make another class of any other."""
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" or module is None:
+        return False  # the program itself is another one in the next process
+    try:
+        return operator.attrgetter(cls.__qualname__)(module) is cls
+    except AttributeError:
+        return False
 
 
 @functools.cache

@@ -177,3 +177,90 @@ def test_class_of_a_variant_is_made_when_asked_for_by_name(copy):
         "import pickle; cls = pickle.loads(open('class', 'rb').read()); print(cls.rows, cls.columns, cls.k)"
     )
     assert run(copy, read) == [4, 5, 4]
+
+
+RACE = '''
+"""A game whose classes are not all where their name says, and a search that returns a state."""
+
+from typing import NamedTuple
+
+from games.kernel.jit import native, njit
+from games.protocol import compiled, like, variant
+
+
+def made():
+    @compiled
+    class Race(NamedTuple):
+        """Whoever makes the last step wins."""
+
+        steps: int
+
+        length = 3
+
+        def to_move(self):
+            return self.steps % 2
+
+        def actions(self):
+            yield 1
+
+        def result(self, a):
+            return like(self, self.steps + a)
+
+        def is_terminal(self):
+            return self.steps == self.length
+
+        def utility(self, p):
+            return 1.0 if p == self.to_move() else -1.0
+
+        def features(self, p):
+            return ()
+
+        def key(self):
+            return self.steps
+
+    return Race
+
+
+@njit
+def step(s):
+    return s.result(1)
+
+
+@njit
+def count(s):
+    return 0 if s.is_terminal() else 1 + count(s.result(1))
+
+
+def length(cls):
+    print(count(native(cls(0))), count._cache.loaded, count._cache.stored)
+
+
+def main(cls):
+    print(int(type(step(native(cls(0)))) is cls), step._cache.loaded, step._cache.stored)
+'''
+
+RACE_BY_NAME = RACE + "\n\nRace = made()\nRace.__qualname__ = 'Race'\n"
+
+
+@pytest.mark.parametrize(
+    ("game", "cls", "stored"),
+    [
+        (RACE_BY_NAME, "race.Race", 1),
+        (RACE_BY_NAME, "race.variant(race.Race, 'Race_5', length=5)", 1),
+        (RACE, "race.made()", 0),
+    ],
+    ids=["a class", "a variant that its module does not make", "a class made in a function"],
+)
+def test_state_from_stored_code_is_of_the_class_that_went_in(copy, game, cls, stored):
+    (copy / "race.py").write_text(game)
+    program = f"import race; race.main({cls})"
+    assert run(copy, program) == [1, 0, stored]
+    assert run(copy, program) == [1, stored, 0]
+
+
+def test_other_constants_under_one_name_are_other_code(copy):
+    (copy / "race.py").write_text(RACE_BY_NAME)
+    program = "import race; race.length(race.variant(race.Race, 'Long', length={}))"
+    assert run(copy, program.format(5)) == [5, 0, 1]
+    assert run(copy, program.format(6)) == [6, 0, 1]
+    assert run(copy, program.format(5)) == [5, 1, 0]
