@@ -8,7 +8,7 @@ import functools
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import FunctionType, SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
@@ -29,6 +29,9 @@ clock that `searching_ms` reads.
 
 LONGEST_MS = 600_000.0
 """A search without a limit of its own ends after ten minutes."""
+
+STEP_S = 0.1
+"""Between looks at whether Ctrl-C was pressed."""
 
 T = TypeVar("T")
 
@@ -82,13 +85,17 @@ class SearchRun:
         """Do the work so that Ctrl-C ends it.
 
         Compiled code hears no signal. So another thread runs it, the main thread waits, and at a Ctrl-C it
-        writes into the memory that all is spent.
+        writes into the memory that all is spent. It waits in short steps: a signal that another thread takes,
+        or that comes just before a long wait, does not end that wait.
         """
         if not self.compiled or threading.current_thread() is not threading.main_thread():
             return work()
         with ThreadPoolExecutor(1, "search") as threads:
             try:
-                return threads.submit(work).result()
+                working = threads.submit(work)
+                while not wait([working], timeout=STEP_S).done:
+                    pass
+                return working.result()
             except BaseException:
                 self.memory.spent = 1
                 raise

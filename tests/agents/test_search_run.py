@@ -134,6 +134,26 @@ def test_ctrl_c_tells_compiled_work_that_all_is_spent():
     assert heard.is_set(), "the thread has ended before Ctrl-C is passed on"
 
 
+@needs_numba
+def test_ctrl_c_that_another_thread_takes_is_heard():
+    """The system wakes the thread that takes a signal; the main thread waits on."""
+    run = start()
+    heard = threading.Event()
+
+    def work():
+        time.sleep(0.3)  # the main thread waits by now
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        end = time.monotonic() + PATIENCE_S
+        while not run.memory.spent and time.monotonic() < end:
+            time.sleep(0.01)
+        if run.memory.spent:
+            heard.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run.run(work)
+    assert heard.is_set(), "the work ended by itself"
+
+
 def test_what_goes_wrong_in_a_search_is_raised():
     def work():
         raise ZeroDivisionError
