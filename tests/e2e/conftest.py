@@ -41,8 +41,8 @@ def quiet_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("quiet")
     config = folder / "quiet.toml"
     config.write_text(
-        '[[ladders]]\nname = "tic_tac_toe"\ntitle = "Tic-tac-toe"\ngame = "tic_tac_toe"\nmove_ms = 1000\n'
-        '[[ladders]]\nname = "connect_four"\ntitle = "Connect four"\ngame = "connect_four"\nmove_ms = 1000\n',
+        '[[ladders]]\nname = "tic_tac_toe"\ntitle = "Tic-tac-toe"\ngame = "tic_tac_toe"\nmove_ms = 2000\n'
+        '[[ladders]]\nname = "connect_four"\ntitle = "Connect four"\ngame = "connect_four"\nmove_ms = 2000\n',
         encoding="utf-8",
     )
     short = {"PLYGROUND_CONFIG": str(config), "PLYGROUND_READY_MS": "2000", "PLYGROUND_HELLO_S": "1.5"}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from harness import RawAgent, Server, SteadyAgent, wait_for
 
-MOVE_MS = 1000
+MOVE_MS = 2000
 MARGIN_MS = 200
 LADEN_MS = 3000
 """What two cores full of other processes may add; the promise itself is tested on a fake clock."""
