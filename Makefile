@@ -3,7 +3,7 @@
 
 VENV := .venv/bin
 
-.PHONY: help serve test test-deep check bench docs clean
+.PHONY: help serve test test-deep check bench chaos docs clean
 
 help:
 	@echo "make serve      run the server at http://127.0.0.1:8080 (Ctrl-C stops it)"
@@ -11,6 +11,7 @@ help:
 	@echo "make test-deep  run all tests"
 	@echo "make check      style, types and the import law"
 	@echo "make bench      measure speed against peers, and write bench/RESULTS.md"
+	@echo "make chaos      kill agents and server at random for MINUTES=10, SEED=..., and judge what is left"
 	@echo "make docs       write the generated parts of docs/ anew"
 	@echo "make clean      remove .venv and caches; your data/ stays"
 
@@ -39,6 +40,10 @@ check:
 bench:
 	@sh .ci/venv.sh dev
 	@exec $(VENV)/python -m bench
+
+chaos:
+	@sh .ci/venv.sh dev
+	@exec $(VENV)/python -m tests.chaos --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 docs:
 	@sh .ci/venv.sh dev

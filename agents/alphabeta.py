@@ -90,7 +90,7 @@ class AlphaBeta(Agent):
 
     For two players, zero-sum, without chance and hidden information; another game is an InputError. `weights`
     are those of EVAL, one a feature, all zero if None. The limits, each optional: `depth` in plies, `nodes`
-    generated in all, `time_ms` for a move. With less than `reserve_ms` left on the match's clock it answers
+    looked at in all, `time_ms` for a move. With less than `reserve_ms` left on the match's clock it answers
     in any case. The seed decides among equals. `table`, `killers` and `history` can be switched off: they
     change how much is searched, and no value.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol
 
-from agents import child
+from agents import child, view
 from agents.check_match import CheckedMatch, Spot, middle_spot, odd_spots
 from agents.conversation import GRACE_MS, READY_MS, Answer, Parting, ProgramError, last_lines
 from agents.plain import duration
@@ -111,8 +111,8 @@ def check(
 ) -> Report:
     """Check an agent at a game. `start` runs it anew; each run is ended here.
 
-    `limits` are those of its matches; it may take `load_ms` more to load. The opponent and chance draw from
-    `seed`. `say` is told what is being done.
+    `limits` are those of its matches, a limit for each move among them; it may take `load_ms` more to load.
+    The opponent and chance draw from `seed`. `say` is told what is being done.
     """
     checker = _Checker(start, game, limits, load_ms, random.Random(seed))
     for doing, run in checker.runs():
@@ -124,11 +124,12 @@ def check(
 def trial(start: Callable[[], Checked], game: Game, limits: TimeControl) -> Step | None:
     """Ask an agent for its first move in each seat, and return the step that it failed.
 
-    It is shown at most a second for a move, and may take as long as `limits` let it.
+    It is shown at most a second for a move, and may take as long as `limits` let it for its first one.
     """
-    shown_ms = min(SHOWN_MS, limits.move_ms)
+    limit_ms = view.first_clock(limits).move_ms
+    shown_ms = min(SHOWN_MS, limit_ms)
     shown = TimeControl(
-        shown_ms, margin_ms=limits.move_ms - shown_ms + limits.margin_ms, ready_ms=limits.ready_ms or READY_MS
+        shown_ms, margin_ms=limit_ms - shown_ms + limits.margin_ms, ready_ms=limits.ready_ms or READY_MS
     )
     checker = _Checker(start, game, shown, 0, random.Random(1))
     checker.run(checker.first_moves)

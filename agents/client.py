@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import ClientConnection, connect
 
 from agents.address import check_token_is_safe, is_loopback, socket_url
+from agents.backoff import Backoff, asked_ms
 from agents.clock import now_ms, wait
 from agents.fault import FaultReport
 from agents.matches import Matches, Played
@@ -38,6 +39,7 @@ from agents.protocol import (
     decode_to_agent,
     encode,
 )
+from agents.refusal import COME_AGAIN, FINAL, ComeAgainError, NoWelcomeError, RefusedError
 from agents.seat import MakeAgent, Surroundings
 from games import InputError
 
@@ -45,32 +47,14 @@ MAX_FRAME_BYTES = 1 << 20
 POLICY_VIOLATION = 1008
 """Close code of a server that will not have us, whatever we try."""
 
-COME_AGAIN = frozenset({"too_many_requests", "still_playing"})
-"""Refusals that say only when: too many tries, or an older version that still plays."""
-
 LATE_IN_A_ROW = 3
 """So many matches in a row lost on time end the run of an agent that ends at a fault."""
 
+COME_AGAIN_STATUS = (429, 503)
+"""HTTP answers to the opening that say when to come again, by the header `Retry-After`."""
+
 REFUSED_STATUS = (400, 401, 403, 404, 426)
 """HTTP answers to the opening that another try would not change."""
-
-
-class RefusedError(InputError):
-    """The server refused, in its own words; trying again would not help."""
-
-    def __init__(self, error: Error) -> None:
-        super().__init__(
-            error.code, expected=error.expected or "", got=error.got or "", where=error.where or ""
-        )
-        self.args = (error.message,)
-
-
-class NoWelcomeError(Exception):
-    """The server took the connection, but did not answer `hello` in time."""
-
-
-class ComeAgainError(Exception):
-    """The server asked to come later."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +64,9 @@ class Timing:
     `tick_ms` between looks at what is overdue; `ack_ms` after which a move is sent again; `open_ms` for
     the opening and for `welcome`; the first pause before a reconnection and the longest; `linger_ms` for
     the end of a match that the agent has given up, and at the end of the run for its `match_end`.
+
+    `ping_ms` between two pings, each of which may take `pong_ms`: so a server that is gone without a word is
+    noticed within their sum, and one that stands still for less than `pong_ms` is kept.
     """
 
     tick_ms: float = 250
@@ -88,6 +75,8 @@ class Timing:
     first_pause_ms: float = 500
     longest_pause_ms: float = 15_000
     linger_ms: float = 5_000
+    ping_ms: float = 15_000
+    pong_ms: float = 40_000
 
 
 class Client:
@@ -134,7 +123,8 @@ class Client:
         self._stop_on_fault = stop_on_fault
         self._limit = matches
         self._timing = timing or Timing()
-        self._rng = random.Random(seed)
+        pauses = (self._timing.first_pause_ms, self._timing.longest_pause_ms)
+        self._backoff = Backoff(*pauses, random.Random(seed))
         self._around = Surroundings(
             name=name or agent,
             make_agent=make_agent,
@@ -144,11 +134,10 @@ class Client:
             thinking=thinking or contextlib.nullcontext(),
             ack_ms=self._timing.ack_ms,
         )
-        self._matches = Matches(self._around, self._observer, self._fault)
+        self._matches = Matches(self._around, self._observer, self._fault, self._timing.open_ms)
         self._socket: ClientConnection | None = None
         self._welcomed_once = False
         self._untold: Error | None = None
-        self._failures = 0
         self._leaving = False
         self._left = False
         self._give_up_ms: float | None = None
@@ -157,7 +146,8 @@ class Client:
     def leave(self) -> None:
         """Finish the running matches, take no more, and let `run` return. Callable from any thread.
 
-        From now on no match is begun: one that the server begins before it hears of it never starts.
+        From now on no match is begun: one that the server begins before it hears of it never starts. One that
+        runs when a connection is made again is played on, whether this process has heard of it or not.
         """
         self._leaving = True
 
@@ -206,6 +196,8 @@ class Client:
             proxy=None if is_loopback(self.server_url) else True,
             open_timeout=self._timing.open_ms / 1000,
             close_timeout=2,
+            ping_interval=self._timing.ping_ms / 1000,
+            ping_timeout=self._timing.pong_ms / 1000,
             max_size=MAX_FRAME_BYTES,
         )
 
@@ -218,7 +210,7 @@ class Client:
                 self._tell_error()
                 said = Error(reason, f"the server closed the connection: {reason}")
             raise RefusedError(said) from error
-        if isinstance(error, ComeAgainError):
+        if isinstance(error, ComeAgainError) or _asked_ms(error):
             return
         refused = isinstance(error, InvalidStatus) and error.response.status_code in REFUSED_STATUS
         if refused or not self._welcomed_once:
@@ -227,12 +219,8 @@ class Client:
             ) from error
 
     def _pause(self, error: Exception) -> None:
-        """Wait before the next try: longer each time, and never quite as long as others wait."""
-        longest = min(
-            self._timing.longest_pause_ms, self._timing.first_pause_ms * 2.0 ** min(self._failures, 16)
-        )
-        self._failures += 1
-        pause_ms = longest * self._rng.uniform(0.5, 1.0)
+        """Wait before the next try."""
+        pause_ms = self._backoff.pause_ms(_asked_ms(error))
         self._observer.reconnecting(_reason(error), pause_ms)
         wait(self._stop, pause_ms)
 
@@ -244,7 +232,7 @@ class Client:
             socket.send(encode(Leave()).decode())
         welcome, early = self._await_welcome(socket)
         self._welcomed_once = True
-        self._failures = 0
+        self._backoff.reset()
         self._socket = socket
         self._observer.connected(welcome)
         self._matches.connected(welcome.running)
@@ -265,10 +253,9 @@ class Client:
         until_ms = now_ms() + self._timing.open_ms
         while (left_ms := until_ms - now_ms()) > 0:
             message = self._next(socket, left_ms)
-            if isinstance(message, Error) and message.code in COME_AGAIN:
-                raise ComeAgainError(message.message)
             if isinstance(message, Error):
-                raise RefusedError(message)
+                later = message.code in COME_AGAIN or message.retry_after_s is not None
+                raise ComeAgainError(message) if later else RefusedError(message)
             if isinstance(message, Welcome):
                 return message, early
             if message is not None:
@@ -314,6 +301,8 @@ class Client:
                 self._look_at_limits(self._matches.played)
             case YourMove() | Ack() | Reject():
                 self._matches.take(message)
+            case Error(code=code) if code in FINAL:
+                raise RefusedError(message)
             case Error():
                 self._untold = message
 
@@ -343,7 +332,7 @@ class Client:
         seats = self._matches.seats
         waiting = [seat for seat in seats.values() if seat.fault is None]
         overdue = self._give_up_ms is not None and now_ms() > self._give_up_ms
-        return not seats or (not waiting and overdue)
+        return (not seats and not self._matches.awaits) or (not waiting and overdue)
 
 
 def _client_name() -> str:
@@ -351,6 +340,15 @@ def _client_name() -> str:
         return f"plyground {version('plyground')}"
     except PackageNotFoundError:
         return "plyground"
+
+
+def _asked_ms(error: Exception) -> float:
+    """Return what the server asked to wait before the next try; 0 if it did not."""
+    if isinstance(error, ComeAgainError):
+        return error.asked_ms
+    if isinstance(error, InvalidStatus) and error.response.status_code in COME_AGAIN_STATUS:
+        return asked_ms(error.response.headers.get("Retry-After", ""))
+    return 0.0
 
 
 def _reason(error: Exception) -> str:

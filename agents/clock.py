@@ -23,17 +23,29 @@ def wait(event: threading.Event, ms: float) -> bool:
     return event.wait(max(0.0, ms) / 1000.0)
 
 
+MOVES_IN_A_BANK = 30
+"""A bank is spent as if so many moves were still to come: it never runs out, however long the match."""
+
+INCREMENT_SHARE = 0.8
+"""So much of the increment is spent with each move; the rest refills the bank."""
+
+
 @dataclass(frozen=True)
 class Clock:
-    """What `choose(state, clock)` is told about time.
+    """What `choose(state, clock)` is told about time, in milliseconds.
 
     `move_ms` is the limit for this move, `bank_ms` what is left in the bank for all moves, `increment_ms`
-    what is added to it after each. The clock runs from the moment it is made.
+    what is added to it after each. When the bank is empty a move has `byoyomi_ms`; a longer one uses up one
+    of the `periods` that are left. `strikes` is how many time-outs cost no game yet. The clock runs from the
+    moment it is made.
     """
 
     move_ms: int
     bank_ms: int = 0
     increment_ms: int = 0
+    byoyomi_ms: int = 0
+    periods: int = 0
+    strikes: int = 0
     timer: Timer = field(default=now_ms, repr=False, compare=False)
     started_ms: float = field(default=-1.0, repr=False, compare=False)
 
@@ -46,16 +58,29 @@ class Clock:
         return self.timer() - self.started_ms
 
     def left_ms(self) -> float:
-        """Milliseconds left for this move, at least 0."""
+        """Milliseconds left for this move, at least 0: with a bank, all that is in it."""
         return max(0.0, self.move_ms - self.elapsed_ms())
+
+    def share_ms(self) -> float:
+        """Milliseconds, from the start of the clock, for a player that thinks of its later moves too.
+
+        Without a bank this is `move_ms`. Else it is bank/30 + 0.8 increment, with byo-yomi no less than
+        `byoyomi_ms`, and never more than `move_ms`. Whoever keeps to it never runs out of time.
+        """
+        byoyomi_ms = self.byoyomi_ms if self.periods else 0
+        if not (self.bank_ms or self.increment_ms or byoyomi_ms):
+            return self.move_ms
+        share_ms = self.bank_ms / MOVES_IN_A_BANK + INCREMENT_SHARE * self.increment_ms
+        return min(self.move_ms, max(share_ms, byoyomi_ms))
 
 
 def search_ms(clock: Clock, reserve_ms: float, time_ms: float | None = None) -> float:
     """Return how long a search may take from the start of the clock, at most `time_ms` if it is given.
 
-    `reserve_ms` is kept for the answer, on a short clock half of the limit.
+    It is the clock's share for this move, less `reserve_ms` for the answer: of a short share, half.
     """
-    limit = clock.move_ms - min(reserve_ms, clock.move_ms / 2)
+    share_ms = clock.share_ms()
+    limit = share_ms - min(reserve_ms, share_ms / 2)
     return limit if time_ms is None else min(limit, time_ms)
 
 

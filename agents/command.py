@@ -101,7 +101,8 @@ class CommandAgent(Agent):
         conversation, request = self._conversation, self._request
         assert conversation is not None
         assert request is not None
-        limit_ms = clock.left_ms() + self._margin_ms + GRACE_MS
+        # As long as its match can go on without an answer, a late program is not lost: the next one counts.
+        limit_ms = clock.left_ms() + self._margin_ms + clock.strikes * clock.move_ms + GRACE_MS
         with self._busy:
             answer = self._guarded(conversation, lambda: conversation.your_move(request, limit_ms))
         if answer.action is None:

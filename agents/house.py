@@ -87,7 +87,7 @@ def _client(
     """Return the client that plays the agent on ladders."""
 
     def make_agent(start: MatchStart) -> Agent:
-        return roster.build(agent, load(start.game))
+        return roster.build(agent, load(start.game), nodes=start.time_control.nodes)
 
     return Client(
         server,

@@ -69,8 +69,9 @@ def play_match(
     The seats `rehearsing` are asked for those of the moves that are theirs, and what they answer is ignored:
     an agent that remembers its earlier calls is then as it was when these moves were its own.
 
-    Without a `time_control` nothing is timed, and the agents run in this thread (as a person at the
-    terminal needs it). Raises InputError for moves that cannot be played.
+    Every move may take what a first one may under the `time_control`: a bank is not kept. Without one nothing
+    is timed, and the agents run in this thread (as a person at the terminal needs it). Raises InputError for
+    moves that cannot be played.
     """
     given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
@@ -98,6 +99,7 @@ class _LocalMatch:
         self.rehearsing = rehearsing
         self.agents = agents
         self.time_control = time_control
+        self.move_ms = view.first_clock(time_control).move_ms if time_control else UNTIMED_MS
         self.names = names
         self.lots = lots
         self.timer = timer
@@ -204,9 +206,9 @@ class _LocalMatch:
         """Ask whose turn it is for an action, as long as the limit allows."""
         position, control = self.position, self.time_control
         agent = self.agents[position.to_move()]
-        clock = Clock(control.move_ms if control else UNTIMED_MS, timer=self.timer)
-        limit = control.move_ms + control.margin_ms if control else None
-        request = view.your_move(0, position, self.movers, round(clock.move_ms))
+        clock = Clock(self.move_ms, timer=self.timer)
+        limit = self.move_ms + control.margin_ms if control else None
+        request = view.your_move(0, position, self.movers, self.move_ms)
         shown = view.of_position(position)
 
         def choose() -> object:
@@ -219,10 +221,10 @@ class _LocalMatch:
         """Return the result if `choose` crashed or took too long."""
         control = self.time_control
         seat = self.position.to_move()
-        if control and (not called.finished or called.elapsed_ms > control.move_ms + control.margin_ms):
+        if control and (not called.finished or called.elapsed_ms > self.move_ms + control.margin_ms):
             took = "choose took" if called.finished else "choose had not returned after"
-            detail = f"no answer within {control.move_ms} ms, {took} {called.elapsed_ms:.0f} ms"
-            return self._forfeit(seat, "timeout", detail, called, move_ms=control.move_ms)
+            detail = f"no answer within {self.move_ms} ms, {took} {called.elapsed_ms:.0f} ms"
+            return self._forfeit(seat, "timeout", detail, called, move_ms=self.move_ms)
         if called.error is not None:
             return self._forfeit(seat, "crash", headline(called.error), called)
         return None

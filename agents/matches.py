@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
+from agents import view
 from agents.clock import now_ms, wait
 from agents.fault import FaultReport
 from agents.observer import Observer
@@ -33,10 +34,17 @@ class Played:
 
 
 class Matches:
-    """The matches of one client. `fault` is called for code that does not come back after its match."""
+    """The matches of one client. `fault` is called for code that does not come back after its match.
+
+    Those that a server says run are waited for `patience_ms` to be announced.
+    """
 
     def __init__(
-        self, around: Surroundings, observer: Observer, fault: Callable[[FaultReport], None]
+        self,
+        around: Surroundings,
+        observer: Observer,
+        fault: Callable[[FaultReport], None],
+        patience_ms: float,
     ) -> None:
         self.seats: dict[int, Seat] = {}
         self.played = Played()
@@ -45,16 +53,25 @@ class Matches:
         self._fault = fault
         self._early: dict[int, tuple[YourMove, float]] = {}
         self._closing: dict[Seat, tuple[float, bool]] = {}
+        self._patience_ms = patience_ms
+        self._awaited: set[int] = set()
+        self._awaited_until_ms = 0.0
+
+    @property
+    def awaits(self) -> bool:
+        """Whether a match that ran when the connection was made is still to be announced."""
+        return bool(self._awaited) and now_ms() < self._awaited_until_ms
 
     def start(self, start: MatchStart, *, new: bool) -> None:
-        """Begin a match, if `new` ones are wanted, or go on with one after a reconnection."""
+        """Begin a match, if `new` ones are wanted or it ran when we came, or go on after a reconnection."""
         known = self.seats.get(start.match)
         if known is not None and known.resume(start):
             return
         if known is not None:
             self._lose(start.match)
-        if not new:
+        if not new and start.match not in self._awaited:
             return
+        self._awaited.discard(start.match)
         self.seats[start.match] = seat = Seat(start, self._around)
         self._observer.match_start(start)
         seat.begin()
@@ -73,10 +90,13 @@ class Matches:
             case Ack(ply=ply) if seat is not None:
                 seat.ack(ply)
             case Reject(ply=ply, code=code) if seat is not None:
-                seat.reject(ply, code)
+                strikes = seat.reject(ply, code)
+                if strikes is not None:
+                    self._observer.struck(seat.start, ply, strikes)
 
     def end(self, end: MatchEnd) -> None:
         """Close a match, and report it if it was lost on time."""
+        self._awaited.discard(end.match)
         self._early.pop(end.match, None)
         seat = self.seats.pop(end.match, None)
         if seat is None:
@@ -88,8 +108,10 @@ class Matches:
         self._close(seat, end, late=late)
 
     def connected(self, running: Sequence[int]) -> None:
-        """Drop the matches that ended while the connection was away."""
+        """Drop the matches that ended while the connection was away, and expect those not heard of yet."""
         self._early.clear()
+        self._awaited = set(running) - set(self.seats)
+        self._awaited_until_ms = now_ms() + self._patience_ms
         for match in set(self.seats) - set(running):
             self._lose(match)
 
@@ -132,4 +154,4 @@ class Matches:
     def _close(self, seat: Seat, end: MatchEnd | None, *, late: bool) -> None:
         """End a match. Its report waits for the agent's code, to say how long it took, but not for ever."""
         seat.end(end)
-        self._closing[seat] = (now_ms() + seat.start.time_control.move_ms, late)
+        self._closing[seat] = (now_ms() + min(seat.limit_ms, view.UNTIMED_MS), late)

@@ -50,9 +50,10 @@ class Minimax(Agent):
     """Plays an action of the highest minimax value, `depth` plies deep, EVAL at the cut-off.
 
     For two players, zero-sum, without chance and hidden information; another game is an InputError. `depth`
-    None searches to the end of the game. Among equals an action that ends the game comes first, then the
-    seed decides. With less than `reserve_ms` left on the clock the search stops and plays the best action it
-    has valued.
+    None searches to the end of the game. With `nodes` it looks at so many states at most, at depth 1, 2, 3
+    in turn, and the deepest that was finished decides. Among equals an action that ends the game comes first,
+    then the seed decides. With less than `reserve_ms` left on the clock the search stops and plays the best
+    action it has valued.
     """
 
     def __init__(
@@ -60,11 +61,13 @@ class Minimax(Agent):
         depth: int | None = None,
         weights: Sequence[float] | None = None,
         *,
+        nodes: int | None = None,
         seed: int | None = None,
         reserve_ms: float = 150.0,
     ) -> None:
         self.depth = depth
         self.weights = weights
+        self.nodes = nodes
         self.reserve_ms = reserve_ms
         self._rng = random.Random(seed)
 
@@ -83,18 +86,45 @@ class Minimax(Agent):
     def values(self, state: State, clock: Clock | None = None, stop_ms: float = math.inf) -> dict[int, float]:
         """Value of each action for the player to move; only those it got to before `stop_ms` on the clock."""
         info = self.info = SearchInfo("minimax")
-        depth = min(PLIES if self.depth is None else self.depth, PLIES)
         scratch = self._scratch(state, clock or Clock(0), stop_ms)
-        values = scratch.run(lambda: _root(state, depth, scratch, info))
-        memory = scratch.memory
+        search = self._fixed if self.nodes is None else self._deepened
+        values = scratch.run(lambda: search(state, scratch, info))
         scratch.report(info)
+        return values
+
+    def _fixed(self, state: State, scratch: Scratch, info: SearchInfo) -> dict[int, float]:
+        """Search to the depth at once."""
+        values = _root(state, self._most_plies, scratch, info)
+        memory = scratch.memory
         info.complete = not memory.horizon and not memory.spent
         info.depth = 0 if memory.spent else self.depth or 0
         return values
 
+    def _deepened(self, state: State, scratch: Scratch, info: SearchInfo) -> dict[int, float]:
+        """Search one ply deeper each time, until the limits are reached or nothing is left to be found."""
+        values: dict[int, float] = {}
+        memory = scratch.memory
+        for depth in range(1, self._most_plies + 1):
+            memory.horizon = 0
+            found = SearchInfo("minimax")
+            deeper = _root(state, depth, scratch, found)
+            if memory.spent and values:
+                break
+            values, info.value, info.pv = deeper, found.value, found.pv
+            if memory.spent:
+                break
+            info.depth, info.complete = depth, not memory.horizon
+            if info.complete:
+                break
+        return values
+
+    @property
+    def _most_plies(self) -> int:
+        return min(PLIES if self.depth is None else self.depth, PLIES)
+
     def _scratch(self, state: State, clock: Clock, stop_ms: float) -> Scratch:
         check_game(state, "minimax")
-        return Scratch(state, checked_weights(state, self.weights), clock, stop_ms)
+        return Scratch(state, checked_weights(state, self.weights), clock, stop_ms, self.nodes)
 
 
 def _root(state: State, depth: int, scratch: Scratch, info: SearchInfo) -> dict[int, float]:

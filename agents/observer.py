@@ -19,6 +19,9 @@ class Observer:
     def moved(self, start: MatchStart, move: Move, elapsed_ms: float) -> None:
         """Note that the agent has answered."""
 
+    def struck(self, start: MatchStart, ply: int, strikes: int) -> None:
+        """Note that no answer came in time: a random action is played for the agent, `strikes` are left."""
+
     def match_end(self, start: MatchStart, end: MatchEnd) -> None:
         """Note how a match ended."""
 

@@ -1,9 +1,9 @@
 """A program that talks in lines: started, written to, listened to and ended, each within a time.
 
-It runs in a process group of its own, and all of the group is ended with it.
+It runs on a leash (leash.py), a process that ends it and all that it started when we let go of it, and also
+when this process is killed. On Windows there is none, and the program alone is ended.
 """
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from agents.call import call
@@ -27,6 +28,11 @@ CHUNK_BYTES = 65_536
 END_MS = 2_000
 """A program has so long to end by itself once its input has ended."""
 
+LEASH = Path(__file__).with_name("leash.py")
+LEASHED = sys.platform != "win32"
+KILL_S = 10.0
+"""A leash has so long to kill all that it holds: milliseconds, on a machine that is not overloaded."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -38,27 +44,34 @@ class Line:
 
 
 class Program:
-    """A running program. Use it from one thread, and `end` it.
+    """A running program; `pid` is its number. Use it from one thread, and `end` it.
 
     Raises InputError if the program cannot be started.
     """
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        lifeline, self._lifeline = os.pipe()
+        told, telling = os.pipe()
+        before = [sys.executable, "-I", "-S", str(LEASH), str(lifeline), str(telling)] if LEASHED else []
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own program
-                list(arguments),
+                [*before, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 env=None if environment is None else {**os.environ, **environment},
                 start_new_session=True,
+                pass_fds=(lifeline, telling) if LEASHED else (),
             )
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(
-                "no_program", expected="a program that can be run", got=f"{arguments[0]!r}: {reason}"
-            ) from error
+            os.close(told)
+            os.close(self._lifeline)
+            raise _not_started(arguments, getattr(error, "strerror", None) or str(error)) from error
+        finally:
+            os.close(lifeline)
+            os.close(telling)
+        self.pid = self._started(told, arguments)
         self._ending = threading.Lock()
         self._changed = threading.Condition()
         self._lines: deque[Line] = deque()
@@ -75,10 +88,18 @@ class Program:
         for reader in self._readers:
             reader.start()
 
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
+    def _started(self, told: int, arguments: Sequence[str]) -> int:
+        """Return the program's number. Raises InputError with the reason if there is none."""
+        with os.fdopen(told, "rb") as said:
+            answer = said.read().decode(errors="replace").strip() if LEASHED else str(self._process.pid)
+        if answer.isdecimal():
+            return int(answer)
+        os.close(self._lifeline)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        self._process.wait()
+        raise _not_started(arguments, answer)
 
     def write(self, line: bytes, limit_ms: float) -> bool:
         """Write a line; false if it was not taken in time. A program that has ended shows in `read`."""
@@ -143,13 +164,15 @@ class Program:
         return True
 
     def _kill(self) -> None:
-        """Kill the whole group, and leave no zombie."""
-        if sys.platform == "win32":
+        """Kill it with all that it started, and leave no zombie."""
+        os.close(self._lifeline)
+        if not LEASHED:
             self._process.kill()
-        else:
-            with contextlib.suppress(ProcessLookupError):  # nothing of the group is left
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        try:
+            self._process.wait(KILL_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # the program ends with its leash
+            self._process.wait()
         for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
             reader.join(END_MS / 1000)  # a process that left the group may hold the pipe open
             if stream is not None and not reader.is_alive():
@@ -198,6 +221,11 @@ class Program:
         while chunk := _chunk(self._process.stderr):
             self.stderr_bytes += len(chunk)
             self._stderr = (self._stderr + chunk)[-KEPT_STDERR_BYTES:]
+
+
+def _not_started(arguments: Sequence[str], reason: str) -> InputError:
+    got = f"{arguments[0]!r}: {reason}"
+    return InputError("no_program", expected="a program that can be run", got=got)
 
 
 def _chunk(stream: IO[bytes]) -> bytes:

@@ -114,13 +114,28 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class TimeControl(msgspec.Struct, frozen=True):
-    """Time for each move, of which up to `margin_ms` more still counts; `ready_ms` is for start-up."""
+    """The times of a match, in milliseconds; 0 says that there is no such thing.
+
+    No move may take longer than `move_ms`. All moves of a seat together take at most its bank, to which
+    `increment_ms` is added after each; when the bank is empty, each move has `byoyomi_ms`, and one that takes
+    longer uses up one of the `periods`. With neither `move_ms` nor a bank no clock runs.
+
+    A time-out while `strikes` are left is answered by a random legal action. `nodes` is the most that a
+    search of the house may look at for a move. Up to `margin_ms` over the limit still counts; `ready_ms` is
+    for start-up. `lag_ms` is the lag bank, and `grace_ms` the time away that is forgiven.
+    """
 
     move_ms: int
     bank_ms: int = 0
     increment_ms: int = 0
     margin_ms: int = 0
     ready_ms: int = 0
+    byoyomi_ms: int = 0
+    periods: int = 0
+    strikes: int = 0
+    nodes: int = 0
+    lag_ms: int = 0
+    grace_ms: int = 0
 
 
 class MatchStart(_FromServer, frozen=True, tag="match_start"):
@@ -137,19 +152,36 @@ class MatchStart(_FromServer, frozen=True, tag="match_start"):
 
 
 class ClockView(msgspec.Struct, frozen=True):
-    """Time left for this move, in the bank for later ones, and added after each."""
+    """Time left for this move, in the bank for all moves, and added after each.
+
+    `byoyomi_ms` is the time of a period when the bank is empty, `periods` how many are left, `strikes` how
+    many time-outs cost no game yet.
+    """
 
     move_ms: int
     bank_ms: int = 0
     increment_ms: int = 0
+    byoyomi_ms: int = 0
+    periods: int = 0
+    strikes: int = 0
 
 
 class LastMove(msgspec.Struct, frozen=True):
-    """How the server measured this agent's previous move."""
+    """How the server measured a seat's previous move: charged = elapsed - refunded.
+
+    `limit_ms` is what the move could take, `round_trip_ms` the measured way to the agent and back (null if it
+    was not measured). Of what was refunded, `lag_ms` was lateness of the server itself and `away_ms` time
+    without a connection. `timed_out` says that the action was drawn by lot, as a strike.
+    """
 
     elapsed_ms: int
     refunded_ms: int
     charged_ms: int
+    limit_ms: int = 0
+    round_trip_ms: float | None = None
+    lag_ms: int = 0
+    away_ms: int = 0
+    timed_out: bool = False
 
 
 class YourMove(_FromServer, frozen=True, tag="your_move"):
@@ -192,13 +224,17 @@ class MatchEnd(_FromServer, frozen=True, tag="match_end"):
 
 
 class Error(_FromServer, frozen=True, tag="error"):
-    """Something the other side sent was not usable; the connection stays open unless it says otherwise."""
+    """Something the other side sent was not usable; the connection stays open unless it says otherwise.
+
+    Where a limit was reached, `where` is its name, and another try will do after `retry_after_s` seconds.
+    """
 
     code: str
     message: str
     expected: str | None = None
     got: str | None = None
     where: str | None = None
+    retry_after_s: float | None = None
 
 
 # watching -------------------------------------------------------------------------------------------
@@ -222,7 +258,10 @@ class Unwatch(_FromClient, frozen=True, tag="unwatch"):
 
 
 class Seat(msgspec.Struct, frozen=True):
-    """A seat as spectators see it; outcome and cause are null until the end."""
+    """A seat as spectators see it; outcome and cause are null until the end.
+
+    `clock` is what it has when its next move begins, `last` how its previous one was measured.
+    """
 
     seat: int
     agent: str
@@ -232,6 +271,8 @@ class Seat(msgspec.Struct, frozen=True):
     outcome: Outcome | None = None
     cause: Cause | None = None
     connected: bool = True
+    clock: ClockView | None = None
+    last: LastMove | None = None
 
 
 class MatchView(msgspec.Struct, frozen=True):

@@ -59,6 +59,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
                 )
         return {key: value for key, value in given.items() if key not in {"weights", "table"}}
 
+    def budgeted(self, nodes: int) -> "Settings":
+        """Return them with a budget of nodes in place of every other limit of a search."""
+        return msgspec.structs.replace(self, nodes=nodes, depth=None, time_ms=None, playouts=None)
+
 
 class HouseAgent(msgspec.Struct, frozen=True):
     """An agent of the roster: its name, algorithm, idea, and settings by game."""
@@ -108,8 +112,9 @@ def _random(settings: Settings, _game: Game, seed: int | None) -> Agent:
 
 
 def _minimax(settings: Settings, game: Game, seed: int | None) -> Agent:
-    settings.given("depth", "weights")
-    return Minimax(settings.depth, weights_for(game, settings.weights), seed=seed)
+    settings.given("depth", "nodes", "weights")
+    weights = weights_for(game, settings.weights)
+    return Minimax(settings.depth, weights, nodes=settings.nodes, seed=seed)
 
 
 def _alphabeta(settings: Settings, game: Game, seed: int | None) -> Agent:
@@ -124,8 +129,10 @@ def _alphabeta(settings: Settings, game: Game, seed: int | None) -> Agent:
 
 
 def _mcts(settings: Settings, _game: Game, seed: int | None) -> Agent:
-    given = settings.given("playouts", "exploration", "time_ms")
-    return Mcts(**{"playouts": None, **given}, seed=seed)  # type: ignore[arg-type]
+    given = settings.given("playouts", "nodes", "exploration", "time_ms")
+    # A playout adds a node to the tree, so a budget of nodes is one of playouts.
+    limits = {"playouts": given.pop("nodes", None), **given}
+    return Mcts(**limits, seed=seed)  # type: ignore[arg-type]
 
 
 def _policy(settings: Settings, game: Game, seed: int | None) -> Agent:
@@ -267,11 +274,16 @@ def make(name: str, game: Game, seed: int | None = None) -> Agent:
     raise InputError("unknown_agent", expected="an agent's name", got=repr(name), available=names(game))
 
 
-def build(agent: HouseAgent, game: Game, seed: int | None = None) -> Agent:
-    """Make the agent that a roster entry describes. What it runs is compiled here, not at its first move."""
+def build(agent: HouseAgent, game: Game, seed: int | None = None, *, nodes: int = 0) -> Agent:
+    """Make the agent that a roster entry describes. What it runs is compiled here, not at its first move.
+
+    A search looks at no more than `nodes` for a move, 0 for no such budget: this takes the place of its own
+    depth, playouts and time. For mcts it is a number of playouts. What does not search plays as it is.
+    """
     settings = agent.settings_for(game)
     prepare(agent.algorithm, game.variant)
-    return ALGORITHMS[agent.algorithm].make(settings, game, seed)
+    kind = ALGORITHMS[agent.algorithm]
+    return kind.make(settings.budgeted(nodes) if nodes and kind.searches else settings, game, seed)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from games.protocol import kernel
 
 LAYOUT: Layout = (
     ("nodes", "i8", 0),  # states generated
-    ("most_nodes", "i8", 0),  # the search stops at this many
+    ("most_nodes", "i8", 0),  # the search looks at no more
     ("next_look", "i8", 0),  # nodes at the next look at the limits
     ("nodes_a_look", "i8", 0),
     ("seldepth", "i8", 0),
@@ -95,7 +95,10 @@ def count_node(memory: Any, ply: int) -> None:
 @kernel
 def limits_reached(memory: Any) -> bool:
     """Look at the limits, and say when to look again."""
-    if memory.nodes > memory.most_nodes or searching_ms(memory) >= memory.stop_ms:
+    if memory.nodes > memory.most_nodes:
+        memory.nodes -= 1  # this one is not looked at
+        memory.spent = 1
+    elif searching_ms(memory) >= memory.stop_ms:
         memory.spent = 1
     memory.next_look = min(memory.nodes + memory.nodes_a_look, memory.most_nodes)
     return bool(memory.spent)

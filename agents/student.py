@@ -234,7 +234,7 @@ def trial(
     """
     first = _dealt(Position.start(game))
     for position in (first, _dealt(first.play(first.legal()[0]))):
-        _Trial(loaded, position, limits, max(patience_ms, limits.move_ms + limits.margin_ms)).run()
+        _Trial(loaded, position, limits, view.first_clock(limits).move_ms, patience_ms).run()
 
 
 def _dealt(position: Position) -> Position:
@@ -251,17 +251,18 @@ class _Trial:
     loaded: LoadedAgent
     position: Position
     limits: TimeControl
+    limit_ms: int
     patience_ms: float
 
     def run(self) -> None:
         """Let a fresh agent set itself up and choose."""
         agent = self._done("match_start", self._start).value
         assert isinstance(agent, Agent)
-        clock = Clock(min(SHOWN_MS, self.limits.move_ms))
+        clock = Clock(min(SHOWN_MS, self.limit_ms))
         called = self._done("choose", lambda: agent.choose(self._shown, clock))
-        if called.elapsed_ms > self.limits.move_ms + self.limits.margin_ms:
+        if called.elapsed_ms > self.limit_ms + self.limits.margin_ms:
             took = f"one too late: choose took {duration(called.elapsed_ms)}"
-            raise self._failed("an answer in time", f"{took}, the limit is {duration(self.limits.move_ms)}")
+            raise self._failed("an answer in time", f"{took}, the limit is {duration(self.limit_ms)}")
         self._check_answer(called.value)
 
     @property
@@ -278,12 +279,12 @@ class _Trial:
 
     def _done(self, name: str, work: Callable[[], object]) -> Called:
         """Call the agent's code. Raises InputError if it crashes or does not come back."""
-        called = call(work, self.patience_ms)
+        called = call(work, max(self.patience_ms, self.limit_ms + self.limits.margin_ms))
         path = self.loaded.path.resolve()
         if not called.finished:
             got = f"none: {name} has not returned after {duration(called.elapsed_ms)}"
             if name == "choose":
-                got += f", the limit is {duration(self.limits.move_ms)}"
+                got += f", the limit is {duration(self.limit_ms)}"
             raise self._failed("an answer in time", got, own_frame(called.frames, path))
         if called.error is not None:
             line = own_line(called.error, path)

@@ -9,6 +9,9 @@ from games.observation import Observation
 
 View: TypeAlias = State | Observation
 
+UNTIMED_MS = 60_000
+"""What a move may take where no clock runs: every match ends."""
+
 
 def of_position(position: Position) -> View:
     """Return what the player to move is shown."""
@@ -35,6 +38,20 @@ def match_start(
         time_control=control,
         position=position.text(seat),
         history=list(position.seen_actions(seat)),
+    )
+
+
+def first_clock(control: TimeControl) -> ClockView:
+    """Return what a server would show of the clock at a seat's first move."""
+    whole_ms = control.bank_ms + control.periods * control.byoyomi_ms
+    limits = [limit_ms for limit_ms in (control.move_ms, whole_ms) if limit_ms > 0]
+    return ClockView(
+        move_ms=min(limits, default=UNTIMED_MS),
+        bank_ms=control.bank_ms,
+        increment_ms=control.increment_ms,
+        byoyomi_ms=control.byoyomi_ms,
+        periods=control.periods,
+        strikes=control.strikes,
     )
 
 

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import Connection, insert
 
+from agents.protocol import TimeControl
 from bench.result import Result
 from server.db import agents, ladders, matches, schema
 from server.db.engine import Database
-from server.settings import LadderSpec
 
 OPEN = 200
 """Matches that are played at once."""
@@ -86,7 +86,8 @@ async def _measured(work: Callable[[], Awaitable[object]], times: int) -> Rate:
 def _begin(conn: Connection, number: int) -> list[int]:
     """Make matches that run, between agents that meet again and again."""
     now = datetime.now(UTC)
-    [ladder] = ladders.sync(conn, [LadderSpec(name="connect_four", game="connect_four")])
+    spec = ladders.LadderSpec("connect_four", "Connect four", "connect_four", TimeControl(5_000))
+    [ladder] = ladders.sync(conn, [spec])
     versions = []
     for name in range(AGENTS):
         house = agents.ensure_house(conn, f"agent-{name}", now)

@@ -30,11 +30,16 @@ ACK_BYTES = 100
 
 @dataclass
 class Job:
-    """What the parent process asks for. `agents` are pairs of name and token."""
+    """What the parent process asks for. `agents` are pairs of name and token, each plays `hands` matches.
+
+    A peer has so many `pairs` of connections, and as many frames on their way as there are `matches`.
+    """
 
     url: str
     echo_urls: list[str]  # the first one is a relay's
     agents: list[tuple[str, str]]
+    hands: int
+    pairs: int
     ladder: str
     matches: int
     moves: list[str]
@@ -45,8 +50,9 @@ class Job:
 class Peer:
     """Connections in pairs to a server that does not know the game; each side sends in its turn."""
 
-    def __init__(self, pairs: int, *, relays: bool) -> None:
+    def __init__(self, pairs: int, on_their_way: int, *, relays: bool) -> None:
         self._pairs = pairs
+        self._on_their_way = on_their_way
         self._relays = relays
         self._lines: list[WebSocketClient] = []
         self._mover = [0] * pairs
@@ -62,11 +68,11 @@ class Peer:
             self._lines.append(await connect(url, hear, deflate=True))
 
     async def play(self, move: bytes, count: int) -> None:
-        """Send so many frames, as many at a time as there are pairs, and hear of all."""
+        """Send so many frames, so many at a time as are to be on their way, and hear of all."""
         self._move, self._to_send, self._to_hear = move, count, count
         self._all_heard = asyncio.Event()
-        for pair in range(self._pairs):
-            self._send(pair)
+        for number in range(self._on_their_way):
+            self._send(number % self._pairs)
         await self._all_heard.wait()
 
     def _send(self, pair: int) -> None:
@@ -109,7 +115,7 @@ class Hall:
         line: list[WebSocketClient] = []
         client = await connect(f"{self.job.url}/ws/agent", lambda text: self._hear(line[0], text), token)
         line.append(client)
-        hello = protocol.Hello(1, name, [self.job.ladder])
+        hello = protocol.Hello(1, name, [self.job.ladder], concurrency=self.job.hands)
         client.send(protocol.encode(hello))
 
     def _hear(self, client: WebSocketClient, text: bytes) -> None:
@@ -179,9 +185,9 @@ class Hall:
         self._count("event", text)
 
     async def meet_echo(self) -> None:
-        """Connect to the peers, twice a match."""
+        """Connect to the peers."""
         for number, url in enumerate(self.job.echo_urls):
-            peer = Peer(self.job.matches, relays=number == 0)
+            peer = Peer(self.job.pairs, self.job.matches, relays=number == 0)
             await peer.connect(url)
             self.peers.append(peer)
 

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -79,16 +80,24 @@ def child(*command: str, **environ: str) -> Iterator[Child]:
 
 
 @contextlib.contextmanager
-def server(count: int) -> Iterator[tuple[Child, str, list[tuple[str, str]]]]:
+def server(
+    count: int,
+    program: str = "server.cli",
+    ladders: Mapping[str, int] = MappingProxyType({LADDER: 600_000}),
+    **environ: str,
+) -> Iterator[tuple[Child, str, list[tuple[str, str]]]]:
     """Run a server without house agents on a new SQLite file; yields it, its address, and `count` agents.
 
-    An agent is a name and a token.
+    An agent is a name and a token. All `ladders` play connect four, each with its limit for a move in
+    milliseconds. Another `program` than the server's own takes the same arguments.
     """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "bench.toml")
-        config.write_text(
-            f'[[ladders]]\nname = "{LADDER}"\ngame = "connect_four"\nmove_ms = 600000\n', encoding="utf-8"
+        entries = (
+            f'[[ladders]]\nname = "{name}"\ngame = "connect_four"\nmove_ms = {limit}\n'
+            for name, limit in ladders.items()
         )
+        config.write_text("".join(entries), encoding="utf-8")
         registered = _register(folder, count)
         port = _free_port()
         settings = {
@@ -99,8 +108,9 @@ def server(count: int) -> Iterator[tuple[Child, str, list[tuple[str, str]]]]:
             "PLYGROUND_REST_MS": "0",
             "PLYGROUND_LOG_LEVEL": "warning",
             "PYTHONUNBUFFERED": "1",
+            **environ,
         }
-        with child("server.cli", "serve", **settings) as running:
+        with child(program, "serve", **settings) as running:
             while "listens" not in running.read():
                 pass
             yield running, f"127.0.0.1:{port}", registered

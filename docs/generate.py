@@ -64,6 +64,7 @@ def generated() -> dict[str, Callable[[], str]]:
     """Return what writes each part, by its name."""
     parts: dict[str, Callable[[], str]] = {
         "settings": settings_table,
+        "ladders": ladders_table,
         "commands": commands_table,
         "options": options,
         "endpoints": endpoints_table,
@@ -189,6 +190,24 @@ def settings_table() -> str:
                 (variable, f"`{field.name}`", default or "not set", bounds, FIELDS["settings"][field.name])
             )
     return _table(("variable", "key in the file", "default", "range", "meaning"), rows)
+
+
+def ladders_table() -> str:
+    """Write the keys of a ladder."""
+    otherwise = {
+        "name": "",
+        "game": "",
+        "title": "the name",
+        "move_ms": "5000; none beside `bank_ms`, `byoyomi_ms` or `nodes`",
+        "ready_ms": "the server's `ready_ms`",
+    }
+    rows = []
+    for field in msgspec.structs.fields(settings.LadderSpec):
+        low, high = settings.LADDER_BOUNDS.get(field.name, (None, None))
+        bounds = "" if low is None else f"{low:,} to {high:,}"
+        default = otherwise.get(field.name, str(field.default))
+        rows.append((f"`{field.name}`", default, bounds, FIELDS["ladders"][field.name]))
+    return _table(("key", "if it is left out", "range", "meaning"), rows)
 
 
 # commands ---------------------------------------------------------------------------------------------

@@ -11,40 +11,51 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import structlog
 from aiohttp import web
 from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import SQLAlchemyError
 
 from agents import protocol
 from games.errors import InputError
-from server import http, logs, pages, process
+from server import http, logs, pages, process, time_controls
 from server.admission import Admission
 from server.broadcast import Broadcast
-from server.db import agents, ladders, tokens
+from server.db import absence, agents, ladders, tokens
 from server.db.engine import Database
 from server.db.ladders import Ladder
+from server.door import Door, Rules
+from server.entrance import Entrance
 from server.feed import Feed
+from server.gate import Gate
 from server.gateway import Gateway
-from server.half_open import KEEPALIVE_S, HalfOpen
 from server.house import House
 from server.http.errors import Handler
+from server.inbox import Flood
 from server.lock import DataLock
+from server.loop_lag import LoopLag
 from server.past import Past
 from server.presence import Presence
 from server.reception import Reception
 from server.referee import Referee
 from server.scheduler import Scheduler
 from server.settings import Settings
+from server.stopping import Stopping
+from server.visitor import Visitor, door_middleware, visitor_of
 from server.wall_clock import WallClock
 from server.watch import WatchGateway
 
-LAG_PROBE_S = 0.25
 BACKLOG = 1024
 STOP_S = 4.5
+"""How long a stop in good order may take, beside the time that running matches are given."""
+
+LOOK_S = 0.05
+TOUCH_S = 1.0
+"""How often it is tried whether a database that was away can be written again."""
+
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 FIRST_LINK_LASTS = timedelta(days=1)
 """A link that nobody used stands in a terminal or a container's log; the next start makes another."""
@@ -127,42 +138,26 @@ class Server:
         self.metrics = http.Metrics(registry)
         self.settings = settings
         self.db = db
+        self.stopping = Stopping(time.monotonic)
         self.presence = Presence()
         self.broadcast = Broadcast(first_version=int(time.time() * 1000))
-        self.now = WallClock(time.time, time.monotonic).now
-        lease = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.lag = LoopLag(time.monotonic, self.metrics.loop_lag.observe)
+        self.gate = self._make_gate()
+        wall_clock = WallClock(time.time, time.monotonic)
+        self.now = wall_clock.now
         chance = random.SystemRandom()
-        self.referee = Referee(
-            settings,
-            db,
-            lambda outcomes: _draw(chance, outcomes),
-            self.presence,
-            self.broadcast,
-            self.metrics,
-            lease,
-            time.monotonic,
-            self.now,
-        )
+        self.referee = self._make_referee(chance, wall_clock)
         self.scheduler = Scheduler(
-            db,
-            self.presence,
-            self.referee,
-            settings,
-            chance.random,
-            time.monotonic,
-            self.now,
+            db, self.presence, self.referee, self.gate, settings, chance.random, time.monotonic, self.now
         )
         house_token = secrets.token_urlsafe(32)
         self.house = House(url, house_token, settings.ladders)
-        admission = Admission(db, {ladder.name: ladder.id for ladder in known}, house_token, self.now)
-        reception = Reception(settings, admission, self.presence, self.referee, time.monotonic, self.now)
-        self.gateway = Gateway(
-            settings, reception, self.presence, self.referee, time.monotonic, self.scheduler.wake
-        )
-        self.half_open = HalfOpen(time.monotonic)
+        rules = Rules(settings.connections_per_address, behind_proxy=settings.proxy_hops > 0)
+        self.door = Door(rules, process.files, time.monotonic, self.metrics.cut)
+        self.gateway = self._make_gateway({ladder.name: ladder.id for ladder in known}, house_token)
         past = Past(db).snapshot
         ladder_names = {ladder.name for ladder in known}
-        self.watching = WatchGateway(self.broadcast, ladder_names, past, time.monotonic)
+        self.watching = WatchGateway(self.broadcast, ladder_names, past, time.monotonic, self._stay)
         self.services = http.Services(
             db,
             settings,
@@ -171,11 +166,52 @@ class Server:
             http.Limits(settings),
             on_revoked=self.gateway.revoked,
             feed=Feed(self.broadcast, past),
+            stay=self._stay,
+            gate=self.gate,
+            stopping=self.stopping,
+        )
+
+    def _make_gate(self) -> Gate:
+        gate = Gate(lambda: self.lag.recent_s, self.settings.margin_ms, self.metrics.admission_closed.inc)
+        self.metrics.admission_open.set_function(gate.is_open)
+        self.metrics.recent_lag.set_function(lambda: self.lag.recent_s)
+        return gate
+
+    def _make_referee(self, chance: random.Random, wall_clock: WallClock) -> Referee:
+        return Referee(
+            self.settings,
+            self.db,
+            lambda outcomes: _draw(chance, outcomes),
+            self.presence,
+            self.broadcast,
+            self.metrics,
+            f"{os.getpid()}-{secrets.token_hex(4)}",
+            time.monotonic,
+            wall_clock.at,
+            self.lag.behind,
+        )
+
+    def _make_gateway(self, ladder_ids: dict[str, int], house_token: str) -> Gateway:
+        admission = Admission(self.db, ladder_ids, house_token, self.now)
+        reception = Reception(
+            self.settings, admission, self.presence, self.referee, self.stopping, time.monotonic, self.now
+        )
+        return Gateway(
+            self.settings,
+            reception,
+            self.presence,
+            self.referee,
+            time.monotonic,
+            self.lag.behind,
+            self.scheduler.wake,
+            stay=self._stay,
         )
 
     def application(self) -> web.Application:
         """Return the web application: API, pages and sockets."""
-        middlewares = [self.half_open.middleware(), *http.middlewares(self.settings.proxy_hops)]
+        settings = self.settings
+        others = http.middlewares(settings.proxy_hops, settings.requests_per_min)
+        middlewares = [door_middleware(self.door), *others]
         app = web.Application(middlewares=middlewares, client_max_size=protocol.MAX_FRAME_BYTES)
         app[http.SERVICES] = self.services
         app[http.ERROR_PAGE] = pages.error_page
@@ -183,11 +219,41 @@ class Server:
         app.add_routes(pages.routes())
         app.add_routes(
             [
-                web.get("/ws/agent", _checked(self.gateway.handle)),
-                web.get("/ws/watch", _checked(self.watching.handle)),
+                web.get("/ws/agent", self._checked(self.gateway.handle)),
+                web.get("/ws/watch", self._checked(self.watching.handle)),
             ]
         )
         return app
+
+    async def drain(self, drain_s: float) -> None:
+        """Begin no match any more; return when those that run are over, or after `drain_s`."""
+        self.stopping.begin(drain_s)
+        await self.scheduler.stop()
+        while self.stopping.left_s():
+            if not self.referee.running():
+                return
+            await asyncio.sleep(LOOK_S)
+
+    def _checked(self, handler: Handler) -> Handler:
+        """Let in who comes from a page of ours, or from none, while there is room."""
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            http.check_origin(request)
+            self.door.check_room()
+            self.door.waits(visitor_of(request))  # until it has said what it wants
+            return await handler(request)
+
+        return handle
+
+    @contextlib.contextmanager
+    def _stay(self, request: web.Request) -> Iterator[None]:
+        """Keep a place for a request whose answer goes on. Raises LimitReachedError if there is none."""
+        try:
+            with self.door.stay(visitor_of(request), http.address_of(request)):
+                yield
+        except Flood:
+            self.metrics.cut("flood")
+            raise
 
     async def close_sockets(self) -> None:
         """Say goodbye to all agents and spectators."""
@@ -203,59 +269,56 @@ def _draw(chance: random.Random, outcomes: Sequence[tuple[str, float]]) -> str:
     return str(chance.choices(texts, probabilities)[0])
 
 
-def _checked(handler: Handler) -> Handler:
-    """Let in who comes from a page of ours, or from none, while there is room."""
+class _Stop:
+    """Waits for a signal: SIGTERM lets matches go on for a while, SIGINT (Ctrl-C) does not."""
 
-    async def handle(request: web.Request) -> web.StreamResponse:
-        http.check_origin(request)
-        process.check_room(request)
-        return await handler(request)
+    def __init__(self, drain_s: float) -> None:
+        self._asked = asyncio.Event()
+        self._drain_s = {signal.SIGINT: 0.0, signal.SIGTERM: drain_s}
+        self.drain_s = 0.0
+        for number in self._drain_s:
+            asyncio.get_running_loop().add_signal_handler(number, self._ask, number)
 
-    return handle
+    def _ask(self, number: signal.Signals) -> None:
+        """Stop in good order; at once if asked a second time, or if good order takes too long."""
+        if self._asked.is_set():
+            os._exit(1)
+        self.drain_s = self._drain_s[number]
+        self._asked.set()
+        impatience = threading.Timer(self.drain_s + STOP_S, os._exit, (1,))
+        impatience.daemon = True
+        impatience.start()
 
-
-def _ask_to_stop(stop: asyncio.Event) -> None:
-    """Stop in good order; at once if asked a second time, or if good order takes too long."""
-    if stop.is_set():
-        os._exit(1)
-    stop.set()
-    impatience = threading.Timer(STOP_S, os._exit, (1,))
-    impatience.daemon = True
-    impatience.start()
+    async def wait(self) -> None:
+        """Return when asked to stop."""
+        await self._asked.wait()
 
 
 async def _serve(
     settings: Settings, db: Database, listener: socket.socket, house_names: Sequence[str]
 ) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _ask_to_stop, stop)
-    known = await db.write(lambda conn: ladders.sync(conn, settings.ladders), durable=True)
+    stop = _Stop(settings.drain_s)
+    known = await db.write(lambda conn: ladders.sync(conn, time_controls.ladder_rows(settings)), durable=True)
     url = local_url(listener)
     server = Server(settings, db, url, known)
     if settings.house:
         await _reserve(db, house_names, server.now())
     await server.referee.resume()
-    runner = web.AppRunner(
-        server.application(),
-        access_log=None,
-        handle_signals=False,
-        shutdown_timeout=0.5,
-        auto_decompress=False,
-        keepalive_timeout=KEEPALIVE_S,
-    )
+    runner = web.AppRunner(server.application(), handle_signals=False, shutdown_timeout=0.5)
     await runner.setup()
-    assert runner.server is not None, "it is set up"
+    hosts = runner.server
+    assert hosts is not None, "it is set up"
+    entrance = Entrance(listener, server.door, lambda peer: Visitor(hosts, server.door, peer))
     try:
-        await web.SockSite(runner, listener).start()
-        async with _background(server, server.half_open.run(runner.server)):
+        entrance.open()
+        async with _background(server):
             await _greet(db, url, outside_url(listener), server.now())
             await stop.wait()
-            log.info("server.stopping")
-            await server.scheduler.stop()
+            log.info("server.stopping", drain_s=stop.drain_s, matches=len(server.referee.running()))
+            await server.drain(stop.drain_s)
             await server.referee.stop()
     finally:
+        entrance.close()
         await server.close_sockets()
         await runner.cleanup()
 
@@ -281,8 +344,14 @@ async def _greet(db: Database, url: str, outside: str | None, now: datetime) -> 
 
 
 @contextlib.asynccontextmanager
-async def _background(server: Server, *jobs_too: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    jobs = [server.scheduler.run(), _measure_lag(server.metrics), _count_connections(server), *jobs_too]
+async def _background(server: Server) -> AsyncIterator[None]:
+    jobs = [
+        server.scheduler.run(),
+        server.lag.run(),
+        _count_connections(server),
+        server.door.run(),
+        _look_for_database(server.db),
+    ]
     if server.settings.house:
         jobs.append(server.house.run())
     tasks = [asyncio.create_task(job) for job in jobs]
@@ -294,11 +363,21 @@ async def _background(server: Server, *jobs_too: Coroutine[Any, Any, None]) -> A
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _measure_lag(metrics: http.Metrics) -> None:
+async def _look_for_database(db: Database) -> None:
+    """While the database is away, try whether it is back, also where nobody plays; then claim it again."""
+    sound = time.monotonic()
     while True:
-        due = time.monotonic() + LAG_PROBE_S
-        await asyncio.sleep(LAG_PROBE_S)
-        metrics.loop_lag.observe(max(0.0, time.monotonic() - due))
+        await asyncio.sleep(TOUCH_S)
+        now = time.monotonic()
+        if db.absence.after(sound):
+            try:
+                await db.write(absence.touch)
+                await db.claim_again()
+            except SQLAlchemyError:  # it is still away, and `absence` knows
+                continue
+            except InputError as error:
+                log.error("database.taken", address="database", detail=str(error))  # noqa: TRY400 - a sentence
+        sound = now
 
 
 async def _count_connections(server: Server) -> None:

@@ -95,6 +95,33 @@ class Channel:
     version: int
     sights: deque[Sight] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
     followers: set[Follower] = field(default_factory=set)
+    _frames: dict[int, bytes] = field(default_factory=dict)
+    _snapshot: bytes | None = None
+
+    def add(self, sight: Sight) -> None:
+        """Take the next sight, and tell the followers."""
+        self.version += 1
+        self.sights.append(sight)
+        self._frames.clear()
+        self._snapshot = None
+        for follower in self.followers:
+            follower.changed(self.name)
+
+    def frames_after(self, version: int) -> bytes | None:
+        """Return the frames of `after` in one piece, made once for all who are at the same place."""
+        frames = self._frames.get(version)
+        if frames is None:
+            events = self.after(version)
+            if events is None:
+                return None
+            frames = self._frames[version] = b"".join([event.frame for event in events])
+        return frames
+
+    def snapshot(self, look: Callable[[], Iterable[MatchView]]) -> bytes:
+        """Return all there is to see, encoded once for all who come before the next change."""
+        if self._snapshot is None:
+            self._snapshot = protocol.encode(protocol.Snapshot(self.name, self.version, list(look())))
+        return self._snapshot
 
     def after(self, version: int) -> list[Event] | None:
         """Return the events after `version`, or None if they are not all kept."""
@@ -139,11 +166,7 @@ class Broadcast:
         else:
             self._running[sight.match_id] = sight
         for name in (match_channel(sight.match_id), ladder_channel(sight.ladder), FRONT):
-            channel = self.channel(name)
-            channel.version += 1
-            channel.sights.append(sight)
-            for follower in channel.followers:
-                follower.changed(name)
+            self.channel(name).add(sight)
 
     def channel(self, name: str) -> Channel:
         """Return the channel of that name, new if need be."""
@@ -159,12 +182,21 @@ class Broadcast:
             return [] if version == self._first else None
         return channel.after(version)
 
+    def frames_after(self, name: str, version: int) -> tuple[int, bytes] | None:
+        """Return a channel's newest version and the frames that lead there, or None as `events_after` does.
+
+        Without anything new there are no frames: they are empty.
+        """
+        channel = self._channels.get(name)
+        if channel is None:
+            return (version, b"") if version == self._first else None
+        frames = channel.frames_after(version)
+        return None if frames is None else (channel.version, frames)
+
     def snapshot(self, name: str) -> tuple[int, bytes]:
         """Return the version of a channel and all there is to see on it, encoded."""
-        channel = self._channels.get(name)
-        version = self._first if channel is None else channel.version
-        snapshot = protocol.Snapshot(name, version, list(self._seen_on(name)))
-        return version, protocol.encode(snapshot)
+        channel = self._channels.get(name) or Channel(name, self._first)
+        return channel.version, channel.snapshot(lambda: self._seen_on(name))
 
     def view(self, match_id: int) -> MatchView | None:
         """Return a match that runs or finished lately."""

@@ -34,6 +34,11 @@ class Deadline:
             self._timer.cancel()
             self._timer = None
 
+    def end(self) -> None:
+        """Wait for nothing ever, and hold on to nobody: what would be called mostly holds this."""
+        self.cancel()
+        self._passed = _nothing
+
     def _set_timer(self) -> None:
         self._timer_at = self._due
         delay_s = max(0.0, self._due - self._monotonic())
@@ -51,3 +56,7 @@ class Deadline:
             asyncio.get_running_loop().call_soon(self._drain, steps - 1)
         else:
             self._passed()
+
+
+def _nothing() -> None:
+    """Stand for what was to be called."""

@@ -6,17 +6,22 @@ An unusable message gets one error and the connection stays open. Only an oversi
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 import msgspec
 import structlog
 from aiohttp import web
+from sqlalchemy.exc import DBAPIError
 
 from agents import protocol
 from games.errors import InputError
 from server.agent_socket import AgentSocket
 from server.core import match as core
-from server.inbox import BadFrameError, Flood, Inbox, bad_json
+from server.db.absence import is_away
+from server.http.errors import LimitReachedError
+from server.inbox import BadFrameError, Flood, Inbox, bad_json, limit_reached
+from server.pings import Pings, is_awaited
 from server.presence import Connection, Presence
 from server.reception import LATER, Reception
 from server.referee import Referee
@@ -28,7 +33,13 @@ TRY_AGAIN_LATER = 1013
 CLOSE_S = 1.0
 """How long a client may take to answer a close."""
 
+COME_AGAIN_S = 1.0
+"""When whoever was refused for something that passes may try again."""
+
 REPLACED = protocol.Error("replaced", "this agent connected once more")
+NO_DATABASE = protocol.Error(
+    "database_unavailable", "expected a database that answers, got none; come again in a moment"
+)
 BINARY = protocol.Error("bad_frame", "expected JSON text, got a binary frame", "JSON text", "a binary frame")
 
 log = structlog.get_logger()
@@ -44,14 +55,18 @@ class Gateway:
         presence: Presence,
         referee: Referee,
         monotonic: Callable[[], float],
+        behind: Callable[[float], float],
         wake: Callable[[], None],
+        stay: Callable[[web.Request], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self._settings = settings
         self._reception = reception
         self._presence = presence
         self._referee = referee
         self._monotonic = monotonic
+        self._behind = behind
         self._wake = wake
+        self._stay = stay
         self._farewells: set[asyncio.Task[None]] = set()
         self.sockets: set[web.WebSocketResponse] = set()
 
@@ -72,10 +87,14 @@ class Gateway:
             later = error.code in LATER
             await _refuse(socket, _to_message(error), TRY_AGAIN_LATER if later else POLICY_VIOLATION)
             log.info("agent.refused", address=address, code=error.code)
-        except Flood:
-            limit = f"{rate} messages a second, {burst} at once"
-            await _refuse(socket, protocol.Error("flood", f"expected at most {limit}"))
+        except Flood as flood:
+            await _refuse(socket, flood.answer)
             log.warning("agent.flood", address=address)
+        except DBAPIError as error:
+            if not is_away(error):
+                raise
+            await _refuse(socket, NO_DATABASE, TRY_AGAIN_LATER)
+            log.warning("agent.no_database", address=address)
         except ConnectionError as error:
             log.debug("agent.cut", address=address, error=repr(error))
         finally:
@@ -86,8 +105,9 @@ class Gateway:
         async with asyncio.timeout(self._settings.hello_s):
             hello = await self._hello(socket, inbox)
         if hello is not None:
-            connection = await self._reception.enter(request, socket, hello, self._retire)
-            await self._serve(connection, socket, inbox)
+            with self._stay(request):
+                connection = await self._reception.enter(request, socket, hello, self._retire)
+                await self._serve(connection, socket, inbox)
 
     async def _hello(self, socket: web.WebSocketResponse, inbox: Inbox) -> protocol.Hello | None:
         while (message := await _next(inbox)) is not None:
@@ -104,12 +124,24 @@ class Gateway:
         connection.post(self._welcome(connection))
         self._take_place(connection)
         log.info("agent.connected", agent=connection.name, version=connection.version)
+        pings = Pings(connection, inbox, partial(self._is_busy, connection), self._monotonic, self._behind)
+        if not connection.house:
+            pings.start()
         try:
             await inbox.listen(socket, partial(self._hear, connection, inbox))
         finally:
+            pings.stop()
             if self._presence.leave(connection):
                 self._referee.agent_lost(connection)
             log.info("agent.disconnected", agent=connection.name)
+
+    def _is_busy(self, connection: Connection) -> bool:
+        """Whether a match awaits something of the agent."""
+        for game in map(self._referee.find, connection.matches):
+            seat = None if game is None else game.seat_of(connection.version_id)
+            if game is not None and seat is not None and is_awaited(game.match, seat):
+                return True
+        return False
 
     def _hear(self, connection: Connection, inbox: Inbox, text: bytes | None) -> None:
         if connection.replaced:
@@ -132,7 +164,7 @@ class Gateway:
     def _retire(self, connection: Connection, reason: protocol.Error = REPLACED) -> None:
         """End a connection whose version of the agent plays no more."""
         if self._presence.leave(connection):
-            self._referee.agent_lost(connection)
+            self._referee.agent_lost(connection, gone=True)
         self._dismiss(connection, reason)
 
     def revoked(self, token_id: int) -> None:
@@ -177,7 +209,8 @@ class Gateway:
         if game is None or seat is None:
             running = ", ".join(map(str, sorted(connection.matches))) or "none"
             return _error("wrong_match", "a match of this agent", str(message.match), f"running: {running}")
-        event = _event(message, seat, inbox.received_at)
+        at = inbox.heard_at
+        event = _event(message, seat, at, self._behind(at))
         if game.expects(event):
             inbox.give_back()
         game.deliver(event)
@@ -185,7 +218,7 @@ class Gateway:
 
 
 def _event(
-    message: protocol.Ready | protocol.Move | protocol.Resign, seat: int, at: float
+    message: protocol.Ready | protocol.Move | protocol.Resign, seat: int, at: float, lag_s: float
 ) -> core.MatchEvent:
     match message:
         case protocol.Ready():
@@ -193,7 +226,7 @@ def _event(
         case protocol.Resign():
             return core.Resign(seat, at, crashed=message.reason == "crash")
         case protocol.Move():
-            return core.Action(seat, message.ply, message.action, at, message.info)
+            return core.Action(seat, message.ply, message.action, at, message.info, lag_s)
 
 
 async def _next(inbox: Inbox) -> protocol.FromAgent | protocol.Error | None:
@@ -222,7 +255,10 @@ def _error(code: str, expected: str, got: str, where: str | None = None) -> prot
 
 def _to_message(error: InputError) -> protocol.Error:
     """Put an InputError on the wire."""
-    return protocol.Error(error.code, str(error), error.expected, error.got, error.where or None)
+    if isinstance(error, LimitReachedError):
+        return limit_reached(error)
+    later_s = COME_AGAIN_S if error.code in LATER else None
+    return protocol.Error(error.code, str(error), error.expected, error.got, error.where or None, later_s)
 
 
 async def _answer(socket: web.WebSocketResponse, message: protocol.Error) -> None:

@@ -1,6 +1,7 @@
 """What comes in over one socket, and no more of it than a connection may send."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import cast
 
@@ -10,6 +11,7 @@ from aiohttp.http_websocket import WSMessageNoDecodeText
 from agents import protocol
 from server.agent_socket import AgentSocket
 from server.frames import pong_frame
+from server.http.errors import LimitReachedError
 
 BYTES_A_SECOND = 131_072
 BURST_BYTES = 524_288
@@ -23,7 +25,20 @@ _FROM_CLIENT = frozenset({WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMs
 
 
 class Flood(Exception):  # noqa: N818 - the word of the documentation
-    """More messages than a connection may send."""
+    """More messages than a connection may send; `answer` tells its client so."""
+
+    def __init__(self, rate: float, burst: float, wait_s: float) -> None:
+        seconds = max(1, math.ceil(wait_s))
+        limit = f"at most {rate:g} messages a second, {burst:g} at once"
+        self.answer = protocol.Error(
+            "flood",
+            f"expected {limit}, got more; come again in {seconds} s",
+            expected=limit,
+            got="more",
+            where="messages_per_connection",
+            retry_after_s=seconds,
+        )
+        super().__init__(limit)
 
 
 class BadFrameError(Exception):
@@ -53,6 +68,8 @@ class Metered(asyncio.Protocol):
 
     The limit on messages cannot see what makes none (empty fragments, half a frame); bytes it cannot
     do without. Whoever sends faster is kept waiting by TCP, and costs nobody else anything.
+
+    `received_at` says when the bytes came in that are passed on, in the very call in which they are.
     """
 
     def __init__(
@@ -65,6 +82,7 @@ class Metered(asyncio.Protocol):
         self._bucket = Bucket(BYTES_A_SECOND, BURST_BYTES, self.received_at)
         self._waiting = bytearray()
         self._paused = False
+        self._in_debt = False
 
     @classmethod
     def install(cls, request: web.Request, monotonic: Callable[[], float]) -> "Metered":
@@ -79,6 +97,7 @@ class Metered(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Pass data on, a piece at a time; whoever sent too much waits for the rest to be read."""
+        self.received_at = self._monotonic()
         if self._paused or len(data) > PIECE_BYTES:
             self._waiting += data
             if not self._paused:
@@ -87,15 +106,17 @@ class Metered(asyncio.Protocol):
             self._pass_on(data)
 
     def _pass_next(self) -> None:
+        if self._in_debt:  # its own fault, and no lateness of ours
+            self.received_at = self._monotonic()
         piece = bytes(self._waiting[:PIECE_BYTES])
         del self._waiting[:PIECE_BYTES]
         self._pass_on(piece)
 
     def _pass_on(self, piece: bytes) -> None:
-        self.received_at = self._monotonic()
         if piece:
             self._inner.data_received(piece)
-        debt_s = self._bucket.take(len(piece), self.received_at)
+        debt_s = self._bucket.take(len(piece), self._monotonic())
+        self._in_debt = debt_s > 0
         if self.transport.is_closing():
             return
         if debt_s > 0 or self._waiting:
@@ -124,8 +145,17 @@ class Metered(asyncio.Protocol):
         self._inner.resume_writing()
 
 
+def _no_pong(_payload: bytes) -> bool:
+    """Nobody has asked for one."""
+    return False
+
+
 class Inbox:
-    """The text frames of one socket. Every frame counts, pings and pongs too."""
+    """The text frames of one socket. Every frame counts, pings and pongs too.
+
+    `heard_at` says when the last byte of the newest frame came that was read. `pong` hears the payload of
+    each pong, and says whether it was asked for: such a one counts for nothing.
+    """
 
     def __init__(
         self,
@@ -135,10 +165,13 @@ class Inbox:
         burst: float,
         monotonic: Callable[[], float],
     ) -> None:
+        self.pong: Callable[[bytes], bool] = _no_pong
         self._socket = socket
+        self._rate, self._burst = rate, burst
         self._bucket = Bucket(rate, burst, monotonic())
         self._meter = Metered.install(request, monotonic)
         self._transport = self._meter.transport
+        self.heard_at = self._meter.received_at
 
     @property
     def received_at(self) -> float:
@@ -151,6 +184,8 @@ class Inbox:
         Raises Flood if there are too many, and BadFrameError for a binary one, after which reading may go on.
         """
         while (frame := await self._socket.receive()).type in _FROM_CLIENT:
+            if self._count() > 0:
+                raise self._flood()
             text = self._open(frame)
             if text is not None:
                 return text
@@ -182,29 +217,47 @@ class Inbox:
             socket.frames.hear = None
 
     def _pass(self, frame: WSMessageNoDecodeText, hear: Callable[[bytes | None], None]) -> None:
+        in_debt = self._count() > 0
         try:
             text = self._open(frame)
         except BadFrameError:
             hear(None)
         else:
             if text is not None:
-                hear(text)
+                hear(text)  # who gives back what it costs if it was asked for: no reply is ever a flood
+        if in_debt and self._count(0) > 0:
+            raise self._flood()
+
+    def _count(self, messages: int = 1) -> float:
+        """Count messages; return the seconds until the connection is out of debt."""
+        return self._bucket.take(messages, self._meter.received_at)
+
+    def _flood(self) -> Flood:
+        return Flood(self._rate, self._burst, self._count(0))
 
     def _open(self, frame: WSMessageNoDecodeText) -> bytes | None:
         """Return the text of a frame, None for one without. A client that reads no pongs gets no more."""
-        if self._bucket.take(1, self._meter.received_at) > 0:
-            raise Flood
+        self.heard_at = self._meter.received_at
         if frame.type is WSMsgType.TEXT:
             return cast("bytes", frame.data)
         if frame.type is WSMsgType.BINARY:
             raise BadFrameError
         if frame.type is WSMsgType.PING and self._transport.get_write_buffer_size() < UNREAD_PONGS_BYTES:
             self._transport.write(pong_frame(frame.data))
+        elif frame.type is WSMsgType.PONG and self.pong(frame.data):
+            self.give_back()
         return None
 
     def give_back(self) -> None:
         """Count one message less: it was asked for, so however fast it came it is no flood."""
         self._bucket.give_back(1)
+
+
+def limit_reached(error: LimitReachedError) -> protocol.Error:
+    """Say which limit, and when to come again."""
+    return protocol.Error(
+        error.code, str(error), error.expected, error.got, error.limit, float(error.retry_after_s)
+    )
 
 
 def bad_json(text: bytes, error: Exception) -> protocol.Error:

@@ -34,13 +34,19 @@ class Lines:
             held()
 
     def ask(
-        self, seat: int, request: Callable[[], protocol.YourMove], handed_over: Callable[[], None]
+        self, seat: int, request: Callable[[], protocol.YourMove], handed_over: Callable[[float | None], None]
     ) -> None:
-        """Hand a request over; `handed_over` is called once, when a socket has it or nobody is there."""
+        """Hand a request over; `handed_over` is called once, when a socket has it or nobody is there.
+
+        It is given the line's round trip in milliseconds as it was known before.
+        """
         connection = self._presence.get(self._versions[seat])
         if connection is not None and connection is not self._told[seat]:
             self._held[seat] = lambda: self.ask(seat, request, handed_over)
             return
+        round_trip_ms = None
         if connection is not None:
+            round_trip_ms = connection.round_trip_ms
+            connection.ping()  # ahead of the request, so that a client has answered before it thinks
             connection.post(request())
-        handed_over()
+        handed_over(round_trip_ms)

@@ -1,9 +1,10 @@
 """Logs: one line an event on stderr, at most ten a minute about any one agent or address."""
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
@@ -42,6 +43,21 @@ class Throttle:
         return count < self._limit
 
 
+class _Unfailing:
+    """Where the lines go: one that cannot be written (a full disk, a reader that is gone) is lost alone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+
 class _Forward(logging.Handler):
     """Sends what libraries log through the same pipe."""
 
@@ -58,6 +74,7 @@ class _Forward(logging.Handler):
 
 def configure(level: str, now: Callable[[], float]) -> None:
     """Set up the logs of this process. `now` is a monotonic clock in seconds."""
+    lines: Any = _Unfailing(sys.stderr)
     number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[
@@ -68,7 +85,7 @@ def configure(level: str, now: Callable[[], float]) -> None:
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(lines),
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(handlers=[_Forward()], level=max(number, logging.WARNING), force=True)

@@ -1,16 +1,21 @@
 """Matches in the database, as spectators see them."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import cast
 
+import msgspec
 from sqlalchemy import Connection
 
 import games
 from agents import protocol
 from games.position import Position
 from games.protocol import CHANCE
+from server import wire
+from server.core.clock import limit_ms, replay
 from server.db import reads
 from server.db.engine import Database
+from server.db.records import MoveRow
 from server.db.rows import MatchRow, SeatRow
 
 KEPT = 256
@@ -43,14 +48,18 @@ def _snapshot(conn: Connection, match_id: int) -> tuple[bytes, bool] | None:
     row = reads.match(conn, match_id)
     if row is None:
         return None
-    moves = [move.action for move in reads.moves(conn, match_id)]
-    position = Position.start(games.load(row.game), moves=moves)
-    encoded = protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [past_view(row, position)]))
-    return encoded, row.over
+    played = reads.moves(conn, match_id)
+    position = Position.start(games.load(row.game), moves=[move.action for move in played])
+    view = past_view(row, position, played)
+    return protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [view])), row.over
 
 
-def past_view(row: MatchRow, position: Position) -> protocol.MatchView:
+def past_view(row: MatchRow, position: Position, played: Sequence[MoveRow]) -> protocol.MatchView:
     """Show a match whose moves so far led to `position`: what its viewer may know."""
+    control = msgspec.convert(row.time_control, protocol.TimeControl)
+    timings = [(move.seat, move.timing) for move in played if move.seat != CHANCE]
+    clocks = replay(control, len(row.seats), timings)
+    last = dict(timings)
     viewer = row.viewer
     moves = position.seen_actions(viewer)
     in_play = row.state in {"starting", "running"} and not position.is_terminal()
@@ -63,17 +72,20 @@ def past_view(row: MatchRow, position: Position) -> protocol.MatchView:
         state=cast("protocol.State", row.state),
         ply=position.ply,
         to_move=position.to_move() if plays else None,
-        players=[_seat(seat) for seat in row.seats],
+        players=[
+            _seat(seat, wire.clock(control, clocks[seat.seat]), wire.last_move(last.get(seat.seat)))
+            for seat in row.seats
+        ],
         board=position.board(viewer).to_json(),
         position=position.text(viewer),
-        move_ms=int(row.time_control["move_ms"]),
+        move_ms=limit_ms(control, clocks[position.to_move() if plays else 0]),
         action=moves[-1] if moves else None,
         moves=list(moves),
         detail=row.detail,
     )
 
 
-def _seat(seat: SeatRow) -> protocol.Seat:
+def _seat(seat: SeatRow, clock: protocol.ClockView, last: protocol.LastMove | None) -> protocol.Seat:
     return protocol.Seat(
         seat=seat.seat,
         agent=seat.agent,
@@ -82,4 +94,6 @@ def _seat(seat: SeatRow) -> protocol.Seat:
         provisional=seat.provisional,
         outcome=cast("protocol.Outcome | None", seat.outcome),
         cause=cast("protocol.Cause | None", seat.cause),
+        clock=clock,
+        last=last,
     )

@@ -1,7 +1,7 @@
 """Which agents are connected, with how many free hands."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import structlog
@@ -22,11 +22,16 @@ MAX_UNREAD_BYTES = 1_048_576
 log = structlog.get_logger()
 
 
+def _unmeasured() -> None:
+    """Measure nothing: agents of the house are given nothing for their line."""
+
+
 @dataclass(eq=False)
 class Connection:
     """One agent's socket. `post` never waits, so a slow reader delays nobody.
 
-    `matches` are the ids of the running matches played over it.
+    `matches` are the ids of the running matches played over it. `round_trip_ms` is the estimate of its line's
+    round trip, None as long as it is not measured; `ping` is called before each request, to measure it.
     """
 
     socket: web.WebSocketResponse
@@ -40,6 +45,8 @@ class Connection:
     concurrency: int
     since: float
     token_id: int | None = None
+    round_trip_ms: float | None = None
+    ping: Callable[[], None] = _unmeasured
     matches: set[int] = field(default_factory=set)
     leaving: bool = False
     replaced: bool = False

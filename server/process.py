@@ -4,9 +4,6 @@ import gc
 import resource
 
 import structlog
-from aiohttp import web
-
-from games.errors import InputError
 
 WANTED_FILES = 65_536
 RESERVED_FILES = 64
@@ -33,19 +30,7 @@ def prepare() -> None:
         log.info("process.files", limit=most, before=soft)
 
 
-def check_room(request: web.Request) -> None:
-    """Refuse a connection that wants to stay when few are left. Raises InputError (`server_full`).
-
-    A new socket has the lowest number that is free, so its number tells how many there are.
-    """
+def files() -> int:
+    """Return how many files this process may have open now."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    connection = request.get_extra_info("socket")
-    if limit == resource.RLIM_INFINITY or connection is None:
-        return
-    if connection.fileno() >= limit - RESERVED_FILES:
-        raise InputError(
-            "server_full",
-            expected=f"a free connection of {limit - RESERVED_FILES}",
-            got="none; come again later",
-            where="this server",
-        )
+    return WANTED_FILES if limit == resource.RLIM_INFINITY else limit

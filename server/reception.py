@@ -14,6 +14,7 @@ from server.http.security import address_of, bearer_token
 from server.presence import Connection, Presence
 from server.referee import Referee
 from server.settings import Settings
+from server.stopping import Stopping
 
 MAX_CONCURRENCY = 64
 HELLOS_A_MINUTE = 30
@@ -27,7 +28,9 @@ clients wait 10 s for a welcome."""
 
 LOOK_AGAIN_S = 0.05
 
-LATER = frozenset({"too_many_requests", "still_playing"})
+LATER = frozenset(
+    {"too_many_requests", "too_many_connections", "server_full", "still_playing", "server_stopping"}
+)
 """Codes of refusals that another try, later, does change."""
 
 
@@ -40,6 +43,7 @@ class Reception:
         admission: Admission,
         presence: Presence,
         referee: Referee,
+        stopping: Stopping,
         monotonic: Callable[[], float],
         now: Callable[[], datetime],
     ) -> None:
@@ -47,6 +51,7 @@ class Reception:
         self._admission = admission
         self._presence = presence
         self._referee = referee
+        self._stopping = stopping
         self._monotonic = monotonic
         self._now = now
         self._hellos = RateLimit("hellos_per_agent", count=HELLOS_A_MINUTE, period_s=60)
@@ -67,6 +72,8 @@ class Reception:
         """
         self._check(hello)
         identity = await self._identify(request, hello)
+        if not self._referee.plays(identity.agent_id):
+            self._stopping.check()
         if not identity.house:
             self._hellos.spend(str(identity.agent_id), self._now())
         if identity.changed:

@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 
 import games
 from games.errors import InputError
 from games.position import Position
-from server import resumption
+from server import resumption, time_controls
 from server.broadcast import Broadcast, Sight
 from server.core import match as core
 from server.core.outcome import Cause
 from server.db import matches, resume
+from server.db.absence import is_away
 from server.db.ladders import Ladder
 from server.db.resume import Interrupted, Seated
 from server.http.metrics import Metrics
-from server.match_record import Store
+from server.match_record import RETRY_S, Store
 from server.presence import Connection, Presence
 from server.running_match import Lots, RunningMatch, Shell
 from server.settings import Settings
@@ -47,10 +49,22 @@ class Referee:
         metrics: Metrics,
         lease: str,
         monotonic: Callable[[], float],
-        now: Callable[[], datetime],
+        wall: Callable[[float], datetime],
+        behind: Callable[[float], float],
     ) -> None:
         self._settings = settings
-        self._shell = Shell(db, draw, presence, self.show, metrics.moves.inc, self.ended, monotonic, now)
+        self._shell = Shell(
+            db,
+            draw,
+            presence,
+            self.show,
+            metrics.moves.inc,
+            self.ended,
+            monotonic,
+            wall,
+            behind,
+            db.absence.after,
+        )
         self._broadcast = broadcast
         self._metrics = metrics
         self._lease = lease
@@ -61,14 +75,13 @@ class Referee:
 
     async def start(self, match_id: int, ladder: Ladder, seats: Sequence[Seated]) -> None:
         """Begin a queued match between agents that are connected."""
-        now = self._shell.now()
-        attempt = await self._shell.db.write(lambda conn: matches.begin(conn, match_id, self._lease, now))
+        now = self._now()
+        attempt = await self._begin(match_id, now)
         house = all(seat.house for seat in seats)
-        terms = core.Terms(
-            move_ms=ladder.move_ms,
-            margin_ms=self._settings.margin_ms,
-            ready_ms=self._settings.ready_ms,
+        terms = time_controls.terms(
+            ladder.time_control,
             pace_ms=self._settings.pace_ms if house else 0,
+            resume_ms=round(self._settings.resume_s * 1000),
         )
         position = Position.start(games.load(ladder.game))
         opened = core.start(position, terms, self._shell.monotonic())
@@ -77,6 +90,18 @@ class Referee:
             if connection is not None:
                 connection.matches.add(match_id)
         self._play(RunningMatch(self._shell, match_id, attempt, ladder, seats, opened))
+
+    async def _begin(self, match_id: int, now: datetime) -> int:
+        """Take up a queued match; a try that was lost with the database's connection may have been done."""
+        job = matches.begin
+        while True:
+            try:
+                return await self._shell.db.write(job, match_id, self._lease, now)
+            except DBAPIError as error:
+                if not is_away(error):
+                    raise
+            await asyncio.sleep(RETRY_S)
+            job = matches.begin_again
 
     async def resume(self) -> None:
         """Go on with what an earlier server left in play. To be done before any agent is let in."""
@@ -93,10 +118,13 @@ class Referee:
         if left:
             log.warning("matches.resumed", found=len(left), resumed=len(self._running))
 
+    def _now(self) -> datetime:
+        return self._shell.wall(self._shell.monotonic())
+
     async def _void(self, found: Interrupted, detail: str) -> None:
         """Give up a match that the rules of today do not go on with; it is played again if it can be."""
         causes = [Cause.INFRASTRUCTURE] * len(found.seats)
-        now = self._shell.now()
+        now = self._now()
         log.error("match.lost", address="match", match=found.id, detail=detail)
         await self._shell.db.write(
             lambda conn: matches.void(conn, found.id, found.attempt, causes, detail, now, replay=True),
@@ -156,12 +184,15 @@ class Referee:
         """Whether any version of the agent plays now."""
         return any(match.has(agent_id) for match in self.running())
 
-    def agent_lost(self, connection: Connection) -> None:
-        """Hear that an agent's connection is gone; a house agent's was ours to keep: nobody loses by it."""
+    def agent_lost(self, connection: Connection, *, gone: bool = False) -> None:
+        """Hear that an agent's connection is lost, and perhaps that this version of it will not be back.
+
+        A house agent's was ours to keep: nobody loses by it.
+        """
         if connection.house:
             self._tell(connection, lambda _seat, at: core.Abort(at, HOUSE_LOST))
         else:
-            self._tell(connection, core.Lost)
+            self._tell(connection, lambda seat, at: core.Lost(seat, at, gone=gone))
 
     def agent_back(self, connection: Connection) -> None:
         """Hear that an agent is connected again, perhaps by a new connection beside the old one."""
@@ -197,7 +228,8 @@ class Referee:
 
     def show(self, match: RunningMatch) -> None:
         """Show spectators a match as it is now."""
-        state, at, now = match.match, self._shell.monotonic(), self._shell.now()
+        state, at = match.match, self._shell.monotonic()
+        now = self._shell.wall(at)
         self._broadcast.publish(
             Sight(match.id, match.ladder.name, lambda: view_of(match, state, at, now), over=state.over)
         )

@@ -6,6 +6,7 @@ import games
 from agents.protocol import TimeControl
 from games.errors import InputError
 from games.position import Position
+from server import time_controls
 from server.core import match as core
 from server.db.resume import Interrupted
 from server.settings import Settings
@@ -16,20 +17,13 @@ def reopen(found: Interrupted, settings: Settings, at: float) -> core.Step:
 
     Raises InputError if there are no rules for it now, or they do not allow what was played.
     """
-    control = msgspec.convert(found.time_control, TimeControl)
-    terms = core.Terms(
-        move_ms=control.move_ms,
-        margin_ms=control.margin_ms,
-        ready_ms=control.ready_ms,
+    terms = time_controls.terms(
+        msgspec.convert(found.time_control, TimeControl),
         pace_ms=settings.pace_ms if all(seat.house for seat in found.seats) else 0,
         resume_ms=round(settings.resume_s * 1000),
     )
-    last: list[core.Timing | None] = [None] * len(found.seats)
-    for move in found.moves:
-        if move.seat >= 0:
-            refunded_ms = move.elapsed_ms - move.charged_ms
-            last[move.seat] = core.Timing(move.elapsed_ms, refunded_ms, move.charged_ms)
-    return core.resume(_replayed(found), [move.seat for move in found.moves], last, terms, at)
+    played = [(move.seat, move.timing) for move in found.moves]
+    return core.resume(_replayed(found), played, terms, at)
 
 
 def _replayed(found: Interrupted) -> Position:

@@ -26,9 +26,10 @@ from server.lines import Lines
 from server.match_record import MatchRecord, Store
 from server.presence import Presence
 
-MAX_LATE_S = 1.0
-"""The most that is refunded for lateness of the server's own loop."""
+COME_BACK_S = 20.0
+"""An agent that was refused comes again within this time: our clients pause for 15 s at most."""
 
+KEPT_AWAY = "the database was away when an agent wanted to come back; counts for nobody"
 FAULT = "a fault of the server; counts for nobody"
 
 log = structlog.get_logger()
@@ -40,7 +41,12 @@ Lots: TypeAlias = Callable[[Sequence[tuple[str, float]]], str]
 
 @dataclass(frozen=True)
 class Shell:
-    """What a match needs of the server around it. `monotonic` in seconds, `now` with time zone."""
+    """What a match needs of the server around it.
+
+    `monotonic` in seconds, `wall` the time of day of an instant of that clock; `behind` says how late the
+    server's loop was at one. `kept_away` says whether the database let no agent come back at some moment
+    after `since`.
+    """
 
     db: Store
     draw: Lots
@@ -49,7 +55,9 @@ class Shell:
     count_move: Callable[[], None]
     ended: Callable[["RunningMatch"], None]
     monotonic: Callable[[], float]
-    now: Callable[[], datetime]
+    wall: Callable[[float], datetime]
+    behind: Callable[[float], float]
+    kept_away: Callable[[float], bool] = lambda _since: False
 
 
 class RunningMatch:
@@ -71,7 +79,7 @@ class RunningMatch:
         self._seat_of = {seat.version_id: n for n, seat in enumerate(seats)}
         self.match, self._first_effects = opened
         self._shell = shell
-        self._record = MatchRecord(shell.db, shell.now, match_id, attempt)
+        self._record = MatchRecord(shell.db, shell.wall, match_id, attempt)
         self._lines = Lines(shell.presence, [seat.version_id for seat in seats])
         self._waiting: deque[core.MatchEvent | None] = deque()
         self._busy = True
@@ -102,7 +110,7 @@ class RunningMatch:
                 open_now = self.match.phase is core.Phase.STARTING
             case core.Action(seat, ply):
                 asked = (seat, ply)
-                open_now = self.match.asked is not None and (self.match.to_move, self.match.ply) == asked
+                open_now = self.match.open is not None and (self.match.to_move, self.match.ply) == asked
             case _:
                 return False
         if not open_now or asked in self._replied:
@@ -112,11 +120,11 @@ class RunningMatch:
 
     def deliver(self, event: core.MatchEvent) -> None:
         """Take an event at once, or after those that wait. A match that is over answers."""
-        if isinstance(event, core.Action) and self.match.asked is not None:
+        if isinstance(event, core.Action) and self.match.open is not None:
             # Whatever comes in before the deadline took effect was late by the server's loop alone.
-            late_s = min(MAX_LATE_S, event.at - self.match.deadline)
-            if late_s > 0.0:
-                event = replace(event, late_s=late_s)
+            late_s = event.at - self.match.deadline
+            if late_s > event.lag_s:
+                event = replace(event, lag_s=late_s)
         self._waiting.append(event)
         self._go_on()
 
@@ -159,6 +167,10 @@ class RunningMatch:
             self._become(match, effects)
 
     def _written(self, match: core.Match, effects: Sequence[core.Effect], error: Exception | None) -> None:
+        overdue = self._record.overdue() if error is None and not match.over else None
+        if overdue is not None:  # what is recorded is told, and nothing more is asked
+            effects = [effect for effect in effects if not isinstance(effect, core.Ask | core.Draw)]
+            self._waiting.appendleft(core.Abort(self._shell.monotonic(), overdue))
         if error is None:
             try:
                 self._become(match, effects)
@@ -210,9 +222,10 @@ class RunningMatch:
                     self._deadline.set(at)
                 case core.Ask():
                     self._ask(effect)
-                case core.Accept(seat, ply):
+                case core.Accept(seat, ply, _, timing):
                     self._shell.count_move()
-                    self._lines.say(seat, protocol.Ack(self.id, ply))
+                    if not timing.timed_out:
+                        self._lines.say(seat, protocol.Ack(self.id, ply))
                     self._shell.show(self)
                 case core.Announce(seat):
                     players = [protocol.Player(n, s.name, s.version) for n, s in enumerate(self.seats)]
@@ -246,17 +259,22 @@ class RunningMatch:
         self._lines.ask(
             ask.seat,
             lambda: self._request(ask),
-            lambda: self.deliver(core.HandedOver(ask.ply, self._shell.monotonic())),
+            lambda trip_ms: self.deliver(core.HandedOver(ask.ply, self._shell.monotonic(), trip_ms)),
         )
 
     def _request(self, ask: core.Ask) -> protocol.YourMove:
         return wire.your_move(self.id, ask, self.match, self._shell.monotonic())
 
     def _deadline_passed(self) -> None:
-        if not self.match.over:
-            self.deliver(core.DeadlinePassed(self._shell.monotonic()))
+        if self.match.over:
+            return
+        at = self._shell.monotonic()
+        if self.match.waits_for_absent and self._shell.kept_away(at - COME_BACK_S):
+            self.deliver(core.Abort(at, KEPT_AWAY))
+        else:
+            self.deliver(core.DeadlinePassed(at, self._shell.behind(at)))
 
     def _stop_timers(self) -> None:
-        self._deadline.cancel()
+        self._deadline.end()
         if self._asking is not None:
             self._asking.cancel()

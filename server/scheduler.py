@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from heapq import nlargest
@@ -10,27 +9,23 @@ from heapq import nlargest
 import msgspec
 import structlog
 
-from agents.protocol import TimeControl
-from server.core.match import Phase
-from server.core.outcome import Cause, Result
 from server.core.pairing import Candidate, choose_pair
 from server.db import ladders as ladder_table
 from server.db import matches
+from server.db.absence import is_away
 from server.db.engine import Database
 from server.db.ladders import Ladder
 from server.db.matches import QueuedMatch
 from server.db.resume import Seated
+from server.gate import Gate
+from server.hands import Hands
 from server.presence import Connection, Presence
 from server.referee import Referee
-from server.rests import Rests
 from server.running_match import RunningMatch
 from server.settings import Settings
 
 TICK_S = 0.5
 STOP_S = 2.0
-MAX_STARTING = 4
-"""Matches of one agent that wait for `ready` at once; one that never says it keeps no more waiting."""
-
 MAX_CANDIDATES = 48
 """Agents considered for a pair: those who have waited longest. Every pair of them is weighed."""
 
@@ -48,6 +43,7 @@ class Scheduler:
         db: Database,
         presence: Presence,
         referee: Referee,
+        gate: Gate,
         settings: Settings,
         draw: Callable[[], float],
         monotonic: Callable[[], float],
@@ -56,9 +52,9 @@ class Scheduler:
         self._db = db
         self._presence = presence
         self._referee = referee
-        self._settings = settings
+        self._gate = gate
+        self._hands = Hands(presence, referee, settings, monotonic)
         self._draw = draw
-        self._monotonic = monotonic
         self._now = now
         self._wake = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -66,9 +62,6 @@ class Scheduler:
         self._ladders: dict[int, Ladder] = {}
         self._queue: list[QueuedMatch] = []
         self._together: dict[int, dict[frozenset[int], int]] = {}
-        self._house_started: dict[int, float] = {}
-        self._last_started: dict[int, float] = {}
-        self._rests = Rests(settings.rest_ms / 1000)
         referee.on_end = self._on_end
 
     def wake(self) -> None:
@@ -85,16 +78,20 @@ class Scheduler:
 
     async def run(self) -> None:
         """Schedule until stopped."""
-        for ladder in await self._db.read(ladder_table.all_ladders):
-            self._ladders[ladder.id] = ladder
-            self._together[ladder.id] = await self._db.read(matches.together, ladder.id)
+        known = False
         while not self._stopping:
             try:
+                if not known:
+                    await self._look_at_ladders()
+                    known = True
                 await self._tick()
             except matches.Stale as error:  # a queued match was dropped meanwhile: read the queue again
                 log.debug("scheduler.stale", error=str(error))
-            except Exception:  # a fault here must not end all play
-                log.exception("scheduler.fault", address="scheduler")
+            except Exception as error:  # a fault here must not end all play
+                if is_away(error):
+                    log.warning("scheduler.database_away", address="scheduler", error=type(error).__name__)
+                else:
+                    log.exception("scheduler.fault", address="scheduler")
                 await asyncio.sleep(TICK_S)
             try:
                 async with asyncio.timeout(TICK_S):
@@ -105,30 +102,32 @@ class Scheduler:
                 self._wake.clear()
         self._stopped.set()
 
+    async def _look_at_ladders(self) -> None:
+        for ladder in await self._db.read(ladder_table.all_ladders):
+            self._ladders[ladder.id] = ladder
+            # A thread of its own: what reads every result takes longer than a reader is given.
+            self._together[ladder.id] = await asyncio.to_thread(
+                self._db.read_now, matches.together, ladder.id
+            )
+
     def _on_end(self, match: RunningMatch) -> None:
+        self._hands.ended(match)
         result = match.match.result
-        if result is not None:
-            self._give_rest(match, result)
         games = self._together.get(match.ladder.id)  # None: one of a closed ladder was resumed
         if games is not None and result is not None and not result.void:
             pair = frozenset(seat.version_id for seat in match.seats)
             games[pair] = games.get(pair, 0) + 1
         self.wake()
 
-    def _give_rest(self, match: RunningMatch, result: Result) -> None:
-        now = self._monotonic()
-        for seat, cause in zip(match.seats, result.causes, strict=True):
-            if cause is Cause.NO_SHOW:
-                pause_s = self._rests.no_show(seat.agent_id, now)
-                log.info("agent.no_show", agent=seat.name, match=match.id, pause_s=pause_s)
-            elif not seat.house and not result.void:
-                self._rests.played(seat.agent_id, now)
-
     async def _tick(self) -> None:
         self._queue = await self._db.read(matches.queued)
         await self._start_queued()
-        while not self._stopping and await self._pair_next():
+        while self._may_start() and await self._pair_next():
             await self._start_queued()
+
+    def _may_start(self) -> bool:
+        """Whether matches start at all now: they wait while the server is too late to measure them well."""
+        return not self._stopping and self._gate.is_open()
 
     async def _pair_next(self) -> bool:
         """Queue a pair on the first ladder that has one; it is asked last next time, so that none starves."""
@@ -143,14 +142,14 @@ class Scheduler:
     async def _start_queued(self) -> None:
         here = {connection.version_id: connection for connection in self._presence}
         for queued in list(self._queue):
-            if self._stopping:
+            if not self._may_start():
                 return
             ladder = self._ladders.get(queued.ladder_id)
             connections = [here.get(version) for version in queued.versions]
             present = [connection for connection in connections if connection is not None]
             if ladder is None or len(present) < len(connections):
                 await self._drop_if_old(queued)
-            elif self._may_begin(ladder, present):
+            elif self._hands.may_begin(ladder, present):
                 await self._start(queued, ladder, present)
 
     async def _drop_if_old(self, queued: QueuedMatch) -> None:
@@ -168,44 +167,18 @@ class Scheduler:
             for c in present
         ]
         self._queue.remove(queued)
-        now = self._monotonic()
-        if all(c.house for c in present):
-            self._house_started[ladder.id] = now
-        for connection in present:
-            self._last_started[connection.version_id] = now
+        self._hands.begun(ladder, present)
         await self._referee.start(queued.id, ladder, seats)
 
-    def _hands(self, connection: Connection) -> int:
-        """Return how many matches the agent can begin now."""
-        if not self._rests.over(connection.agent_id, self._monotonic()):
-            return 0
-        mine = [self._referee.find(number) for number in connection.matches]
-        starting = sum(
-            match is not None and match.match.phase is Phase.STARTING and not match.match.resumed
-            for match in mine
-        )
-        return min(connection.free(), MAX_STARTING - starting)
-
-    def _may_begin(self, ladder: Ladder, present: list[Connection]) -> bool:
-        house_only = all(connection.house for connection in present)
-        return all(self._hands(c) > 0 for c in present) and (not house_only or self._house_is_due(ladder))
-
-    def _house_is_due(self, ladder: Ladder) -> bool:
-        """Whether the ladder is due for a match of house agents alone."""
-        if any(m.house_only and m.ladder.id == ladder.id for m in self._referee.running()):
-            return False
-        started = self._house_started.get(ladder.id)
-        return started is None or self._monotonic() - started >= self._settings.house_rest_s
-
     async def _choose(self, ladder: Ladder) -> tuple[int, int] | None:
-        candidates = self._candidates(ladder)
+        candidates = self._hands.candidates(ladder, self._queue)
         if len(candidates) < 2:
             return None
-        house_pairs = self._house_is_due(ladder) and not self._house_queued(ladder)
+        house_pairs = self._hands.house_is_due(ladder) and not self._house_queued(ladder)
         if not house_pairs and all(connection.house for connection in candidates):
             return None
-        now = self._monotonic()
-        candidates = nlargest(MAX_CANDIDATES, candidates, key=lambda one: self._waiting_s(one, now))
+        waiting_s = self._hands.waiting_s(candidates)
+        candidates = nlargest(MAX_CANDIDATES, candidates, key=lambda one: waiting_s[one.version_id])
         versions = [connection.version_id for connection in candidates]
         ratings = await self._db.read(ladder_table.ratings_on, ladder.id, versions)
         choices = [
@@ -213,7 +186,7 @@ class Scheduler:
                 version=c.version_id,
                 elo=ratings[c.version_id][0],
                 games=ratings[c.version_id][1],
-                waiting_s=self._waiting_s(c, now),
+                waiting_s=waiting_s[c.version_id],
                 house=c.house,
             )
             for c in candidates
@@ -221,28 +194,13 @@ class Scheduler:
         ]
         return choose_pair(choices, self._together[ladder.id], self._draw, house_pairs=house_pairs)
 
-    def _candidates(self, ladder: Ladder) -> list[Connection]:
-        """Agents with a hand free that no queued match is about to take."""
-        now = self._monotonic()
-        here = {c.version_id for c in self._presence if not self._rests.left_alone(c.agent_id, now)}
-        startable = [q for q in self._queue if here.issuperset(q.versions)]
-        taken = Counter(version for q in startable for version in q.versions)
-        return [
-            c for c in self._presence if ladder.name in c.ladders and self._hands(c) > taken[c.version_id]
-        ]
-
-    def _waiting_s(self, connection: Connection, now: float) -> float:
-        return now - max(connection.since, self._last_started.get(connection.version_id, 0.0))
-
     def _house_queued(self, ladder: Ladder) -> bool:
         house = {connection.version_id for connection in self._presence if connection.house}
         return any(q.ladder_id == ladder.id and house.issuperset(q.versions) for q in self._queue)
 
     async def _queue_pair(self, ladder: Ladder, pair: tuple[int, int]) -> None:
         now = self._now()
-        terms = msgspec.to_builtins(
-            TimeControl(ladder.move_ms, margin_ms=self._settings.margin_ms, ready_ms=self._settings.ready_ms)
-        )
+        terms = msgspec.to_builtins(ladder.time_control)
         ids = await self._db.write(lambda conn: matches.queue_pair(conn, ladder.id, pair, terms, now))
         first, second = ids
         self._queue.append(QueuedMatch(first, ladder.id, pair, now))

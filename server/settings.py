@@ -40,23 +40,48 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "rest_ms": (0, 3_600_000),
     "margin_ms": (0, 60_000),
     "ready_ms": (100, 600_000),
+    "lag_ms": (0, 60_000),
+    "grace_ms": (0, 600_000),
     "resume_s": (0.1, 3_600),
+    "drain_s": (0, 600),
     "hello_s": (0.1, 600),
     "messages_per_s": (1, 100_000),
     "burst": (1, 100_000),
     "requests_per_min": (1, 100_000_000),
+    "connections_per_address": (0, 1_000_000),
     "proxy_hops": (0, 16),
-    "move_ms": (1, 86_400_000),
 }
+LADDER_BOUNDS: dict[str, tuple[int, int]] = {
+    "move_ms": (1, 86_400_000),
+    "bank_ms": (0, 86_400_000),
+    "increment_ms": (0, 600_000),
+    "byoyomi_ms": (0, 3_600_000),
+    "periods": (0, 100),
+    "strikes": (0, 100),
+    "nodes": (0, 1_000_000_000),
+    "ready_ms": (100, 600_000),
+}
+"""A clock that is never used stays below 2**31 ms, the largest integer of the database."""
 
 
 class LadderSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A ladder: its slug, its title, the variant it plays, and the limit for each move."""
+    """A ladder: its slug, its title, the variant it plays, and its times as in agents.protocol.TimeControl.
+
+    Without `move_ms` a move may take 5 s, unless a bank, byo-yomi or a budget of nodes limits the play.
+    `ready_ms` is the server's if the ladder has none of its own.
+    """
 
     name: str
     game: str
     title: str = ""
-    move_ms: int = 5_000
+    move_ms: int | None = None
+    bank_ms: int = 0
+    increment_ms: int = 0
+    byoyomi_ms: int = 0
+    periods: int = 0
+    strikes: int = 0
+    nodes: int = 0
+    ready_ms: int | None = None
 
 
 DEFAULT_LADDERS = (
@@ -82,11 +107,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rest_ms: int = 1_000
     margin_ms: int = 200
     ready_ms: int = 10_000
+    lag_ms: int = 1_000
+    grace_ms: int = 5_000
     resume_s: float = 60.0
+    drain_s: float = 5.0
     hello_s: float = 10.0
     messages_per_s: int = 50
     burst: int = 200
     requests_per_min: int = 6_000
+    connections_per_address: int = 4_096
     proxy_hops: int = 0
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     ladders: tuple[LadderSpec, ...] = DEFAULT_LADDERS
@@ -182,8 +211,10 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
     return settings
 
 
-def _check_bounds(field: str, value: object, origin: str) -> None:
-    low, high = BOUNDS.get(field, (None, None))
+def _check_bounds(
+    field: str, value: object, origin: str, bounds: Mapping[str, tuple[float, float]] = BOUNDS
+) -> None:
+    low, high = bounds.get(field, (None, None))
     if low is None or high is None or not isinstance(value, int | float):
         return
     if not low <= value <= high:
@@ -209,9 +240,31 @@ def _check_ladders(ladders: tuple[LadderSpec, ...]) -> None:
                 where=f"{where}.name",
             )
         seen.add(ladder.name)
-        _check_bounds("move_ms", ladder.move_ms, where)
+        check_times(ladder)
         game = games.load(ladder.game)
         if game.variant != ladder.game.replace(" ", "") and ladder.game != game.name:
             raise InputError(
                 "bad_setting", expected=game.variant, got=repr(ladder.game), where=f"{where}.game"
             )
+
+
+def check_times(ladder: LadderSpec) -> None:
+    """Raise InputError, naming the ladder and the key, where its times make no sense together."""
+    where = f"ladder {ladder.name}"
+    for key in LADDER_BOUNDS:
+        _check_bounds(key, getattr(ladder, key), where, LADDER_BOUNDS)
+    banked = ladder.bank_ms > 0
+    if ladder.increment_ms and not banked:
+        raise _bad_times(ladder, "increment_ms", "bank_ms above 0, as an increment goes into the bank")
+    if ladder.byoyomi_ms and not ladder.periods:
+        raise _bad_times(ladder, "byoyomi_ms", "periods above 0, as byoyomi_ms is the time of a period")
+    if ladder.periods and not ladder.byoyomi_ms:
+        raise _bad_times(ladder, "periods", "byoyomi_ms above 0, the time of a period")
+    if ladder.strikes and banked and not (ladder.increment_ms or ladder.byoyomi_ms):
+        expected = "increment_ms or byoyomi_ms beside bank_ms, as a strike may leave the bank empty"
+        raise _bad_times(ladder, "strikes", expected)
+
+
+def _bad_times(ladder: LadderSpec, key: str, expected: str) -> InputError:
+    got = f"{key} = {getattr(ladder, key)} without"
+    return InputError("bad_setting", expected=expected, got=got, where=f"{key}, ladder {ladder.name}")

@@ -5,6 +5,7 @@ from datetime import datetime
 from agents import protocol
 from agents.protocol import MatchView
 from games.protocol import PUBLIC
+from server import wire
 from server.core import match as core
 from server.core.standings import PROVISIONAL_GAMES
 from server.running_match import RunningMatch
@@ -26,6 +27,8 @@ def view_of(match: RunningMatch, state: core.Match, monotonic: float, now: datet
             outcome=None if result is None else result.outcomes[number].value,
             cause=None if result is None else result.causes[number].value,
             connected=state.connected[number],
+            clock=wire.clock(state.terms, state.clocks[number]),
+            last=wire.last_move(state.last[number]),
         )
         for number, seat in enumerate(match.seats)
     ]
@@ -40,8 +43,8 @@ def view_of(match: RunningMatch, state: core.Match, monotonic: float, now: datet
         players=seats,
         board=state.position.board(viewer).to_json(),
         position=state.position.text(viewer),
-        move_ms=state.terms.move_ms,
-        clock_ms=None if state.to_move is None else state.terms.move_ms if left_ms is None else left_ms,
+        move_ms=state.limit_ms(state.to_move or 0),
+        clock_ms=state.limit_ms(state.to_move) if left_ms is None and state.to_move is not None else left_ms,
         at=int(now.timestamp() * 1000),
         action=moves[-1] if moves else None,
         moves=list(moves),

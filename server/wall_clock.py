@@ -1,7 +1,7 @@
 """The time of day, for records. Limits are measured by the monotonic clock alone."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 class WallClock:
@@ -22,3 +22,8 @@ class WallClock:
         self._time_s = max(self._wall(), self._time_s + at_s - self._at_s)
         self._at_s = at_s
         return datetime.fromtimestamp(self._time_s, UTC)
+
+    def at(self, monotonic_s: float) -> datetime:
+        """Return the time at an instant of the monotonic clock, by the clock as it is now."""
+        now = self.now()
+        return now - timedelta(seconds=self._at_s - monotonic_s)

@@ -1,7 +1,9 @@
 """Spectators at `/ws/watch`: each follows channels by version, and none can slow the others down."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from itertools import chain, islice
 
 import msgspec
 import structlog
@@ -10,7 +12,8 @@ from aiohttp import web
 from agents import protocol
 from server.broadcast import FRONT, Broadcast, ladder_channel, match_channel
 from server.frames import text_frame
-from server.inbox import BadFrameError, Flood, Inbox, bad_json
+from server.http.errors import LimitReachedError
+from server.inbox import BadFrameError, Flood, Inbox, bad_json, limit_reached
 
 COALESCE_S = 0.05
 """Changes within this time go out together."""
@@ -21,10 +24,15 @@ SKIP_ABOVE_BYTES = 32_768
 AT_ONCE = 50
 """Spectators served in one turn of the event loop."""
 
+LOOK_AGAIN_S = 0.25
+"""After so long it is asked again whether a spectator that was behind has read."""
+
 STALLED_S = 30.0
 """A spectator that has not read for so long is cut off."""
 
 CLOSE_S = 1.0
+POLICY_VIOLATION = 1008
+TRY_AGAIN_LATER = 1013
 MAX_CHANNELS = 64
 MESSAGES_A_SECOND = 20
 BURST = 100
@@ -36,37 +44,84 @@ Lookup = Callable[[int], Awaitable[bytes | None]]
 
 
 class Rounds:
-    """Goes round the spectators who have something to hear, every COALESCE_S at most.
+    """Goes round the spectators of what has changed, every COALESCE_S at most.
 
-    Many are served in pieces, so that the matches have their turns in between.
+    It alone hears of changes, so a change costs the same however many look on. Many are served in pieces, and
+    the matches have their turns in between. Who does not read is looked after aside and delays no round.
     """
 
-    def __init__(self) -> None:
-        self._due: list[Spectator] = []
+    def __init__(self, broadcast: Broadcast) -> None:
+        self._broadcast = broadcast
+        self._seats: dict[str, set[Spectator]] = {}
+        self._changed: set[str] = set()
+        self._new: list[tuple[str, Spectator]] = []
         self._next: asyncio.TimerHandle | None = None
         self._began = 0.0
+        self._behind: list[Spectator] = []
 
-    def soon(self, spectator: "Spectator") -> None:
-        """Serve a spectator in the next round: at once if the last one was some time ago."""
-        self._due.append(spectator)
+    def follow(self, channel: str, spectator: "Spectator") -> None:
+        """Serve a spectator in the next round, and then whenever the channel has changed."""
+        seats = self._seats.get(channel)
+        if seats is None:
+            seats = self._seats[channel] = set()
+            self._broadcast.follow(channel, self)
+        seats.add(spectator)
+        self._new.append((channel, spectator))
+        self._soon()
+
+    def unfollow(self, channel: str, spectator: "Spectator") -> None:
+        """Serve a spectator no more."""
+        seats = self._seats.get(channel, set())
+        seats.discard(spectator)
+        if not seats and self._seats.pop(channel, None) is not None:
+            self._broadcast.unfollow(channel, self)
+
+    def changed(self, channel: str) -> None:
+        """Hear that a channel has changed."""
+        self._changed.add(channel)
+        self._soon()
+
+    def _soon(self) -> None:
+        """Begin the next round: at once if the last one was some time ago."""
         if self._next is None:
             loop = asyncio.get_running_loop()
             self._next = loop.call_at(max(loop.time(), self._began + COALESCE_S), self._begin)
 
     def _begin(self) -> None:
         self._began = asyncio.get_running_loop().time()
-        due, self._due = self._due, []
-        self._serve(due)
+        new, self._new = self._new, []
+        changed, self._changed = self._changed, set()
+        seated = ((name, one) for name in changed for one in list(self._seats.get(name, ())))
+        self._serve(chain(new, seated))
 
-    def _serve(self, due: list["Spectator"]) -> None:
-        piece, rest = due[:AT_ONCE], due[AT_ONCE:]
-        for spectator in piece:
-            spectator.send_new(self._began)
+    def _serve(self, due: Iterator[tuple[str, "Spectator"]]) -> None:
+        served = 0
+        for channel, spectator in islice(due, AT_ONCE):
+            served += 1
+            spectator.serve(channel)
         loop = asyncio.get_running_loop()
-        if rest:
-            loop.call_soon(self._serve, rest)
+        if served == AT_ONCE:
+            loop.call_soon(self._serve, due)
+        elif self._new or self._changed:
+            self._next = loop.call_at(self._began + COALESCE_S, self._begin)
         else:
-            self._next = loop.call_at(self._began + COALESCE_S, self._begin) if self._due else None
+            self._next = None
+
+    def wait_for(self, spectator: "Spectator") -> None:
+        """Look now and then whether a spectator reads again."""
+        if not self._behind:
+            asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._look_again, [])
+        self._behind.append(spectator)
+
+    def _look_again(self, rest: list["Spectator"]) -> None:
+        loop = asyncio.get_running_loop()
+        if not rest:
+            rest, self._behind = self._behind, []
+        piece, rest = rest[:AT_ONCE], rest[AT_ONCE:]
+        for spectator in piece:
+            spectator.catch_up(loop.time())
+        if rest:
+            loop.call_soon(self._look_again, rest)
 
 
 class Spectator:
@@ -84,20 +139,17 @@ class Spectator:
         self._broadcast = broadcast
         self._rounds = rounds
         self._places: dict[str, int | None] = {}
-        self._dirty: set[str] = set()
         self._behind_since: float | None = None
 
     def follow(self, channel: str, since: int | None) -> None:
         """Start at `since`, or with a snapshot."""
         self._places[channel] = since
-        self._broadcast.follow(channel, self)
-        self.changed(channel)
+        self._rounds.follow(channel, self)
 
     def unfollow(self, channel: str) -> None:
         """Stop following."""
         self._places.pop(channel, None)
-        self._dirty.discard(channel)
-        self._broadcast.unfollow(channel, self)
+        self._rounds.unfollow(channel, self)
 
     def leave(self) -> None:
         """Stop following anything."""
@@ -108,53 +160,61 @@ class Spectator:
         """Whether no more channels may be followed."""
         return len(self._places) >= MAX_CHANNELS
 
-    def changed(self, channel: str) -> None:
-        """Hear that a channel has changed."""
-        if not self._dirty:
-            self._rounds.soon(self)
-        self._dirty.add(channel)
+    def serve(self, channel: str) -> None:
+        """Send what is new, unless the socket is full: then it has to wait."""
+        if self._behind_since is not None or self._gone():
+            return
+        if self._transport.get_write_buffer_size() > SKIP_ABOVE_BYTES:
+            self._behind_since = asyncio.get_running_loop().time()
+            self._rounds.wait_for(self)
+        elif channel in self._places:
+            self._send(channel)
 
-    def send_new(self, now: float) -> None:
-        """Send what is new, as long as the socket takes it; the rest has to wait for another round."""
-        while self._dirty and not self._socket.closed and not self._transport.is_closing():
-            if self._transport.get_write_buffer_size() > SKIP_ABOVE_BYTES:
-                self._wait(now)
-                return
+    def catch_up(self, now: float) -> None:
+        """Send all that is new by now if the socket takes it again; who has not read for long is cut off."""
+        if self._gone() or self._behind_since is None:
+            return
+        if self._transport.get_write_buffer_size() <= SKIP_ABOVE_BYTES:
             self._behind_since = None
-            self._send(self._dirty.pop())
-
-    def _wait(self, now: float) -> None:
-        """Try again in the next round; whoever has not read for long is cut off."""
-        if self._behind_since is None:
-            self._behind_since = now
-        if now - self._behind_since > STALLED_S:
+            for channel in list(self._places):
+                self.serve(channel)
+        elif now - self._behind_since > STALLED_S:
             log.info("spectator.does_not_read")
             self._transport.abort()
         else:
-            self._rounds.soon(self)
+            self._rounds.wait_for(self)
+
+    def _gone(self) -> bool:
+        return self._socket.closed or self._transport.is_closing()
 
     def _send(self, channel: str) -> None:
         place = self._places[channel]
-        events = None if place is None else self._broadcast.events_after(channel, place)
-        if events is None:
+        new = None if place is None else self._broadcast.frames_after(channel, place)
+        if new is None:
             self._places[channel], snapshot = self._broadcast.snapshot(channel)
             self._transport.write(text_frame(snapshot))
-        elif events:
-            self._places[channel] = events[-1].version
-            self._transport.write(b"".join([event.frame for event in events]))
+        elif new[1]:
+            self._places[channel], frames = new
+            self._transport.write(frames)
 
 
 class WatchGateway:
     """Handler of `/ws/watch`."""
 
     def __init__(
-        self, broadcast: Broadcast, ladders: set[str], lookup: Lookup, monotonic: Callable[[], float]
+        self,
+        broadcast: Broadcast,
+        ladders: set[str],
+        lookup: Lookup,
+        monotonic: Callable[[], float],
+        stay: Callable[[web.Request], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
+        self._stay = stay
         self._monotonic = monotonic
         self._broadcast = broadcast
         self._ladders = ladders
         self._lookup = lookup
-        self._rounds = Rounds()
+        self._rounds = Rounds(broadcast)
         self.sockets: set[web.WebSocketResponse] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -174,10 +234,13 @@ class WatchGateway:
         spectator = Spectator(socket, transport, self._broadcast, self._rounds)
         self.sockets.add(socket)
         try:
-            inbox = Inbox(socket, request, MESSAGES_A_SECOND, BURST, self._monotonic)
-            await self._read(inbox, socket, spectator)
-        except Flood:
-            await socket.close(code=1008, message=b"flood", drain=False)
+            with ExitStack() as place:
+                inbox = Inbox(socket, request, MESSAGES_A_SECOND, BURST, self._monotonic)
+                await self._read(inbox, socket, spectator, lambda: place.enter_context(self._stay(request)))
+        except Flood as flood:
+            await _refuse(socket, flood.answer, POLICY_VIOLATION)
+        except LimitReachedError as error:
+            await _refuse(socket, limit_reached(error), TRY_AGAIN_LATER)
         except ConnectionError as error:
             log.debug("spectator.cut", error=repr(error))
         finally:
@@ -185,7 +248,15 @@ class WatchGateway:
             spectator.leave()
         return socket
 
-    async def _read(self, inbox: Inbox, socket: web.WebSocketResponse, spectator: Spectator) -> None:
+    async def _read(
+        self,
+        inbox: Inbox,
+        socket: web.WebSocketResponse,
+        spectator: Spectator,
+        settle: Callable[[], None],
+    ) -> None:
+        """Read on. The first message that can be used shows that this one stays."""
+        settled = False
         while True:
             try:
                 text = await inbox.text()
@@ -195,6 +266,9 @@ class WatchGateway:
                 if text is None:
                     return
                 answer = await self._take(text, socket, spectator)
+                if answer is None and not settled:
+                    settle()
+                    settled = True
             if answer is not None:
                 await socket.send_str(protocol.encode(answer).decode())
 
@@ -238,6 +312,14 @@ class WatchGateway:
             return match_channel(message.match)
         assert message.ladder is not None
         return ladder_channel(message.ladder) if message.ladder in self._ladders else None
+
+
+async def _refuse(socket: web.WebSocketResponse, message: protocol.Error, close_code: int) -> None:
+    """Say why and close; whoever does not read is not waited for."""
+    with suppress(TimeoutError, ConnectionError, RuntimeError):
+        async with asyncio.timeout(CLOSE_S):
+            await socket.send_str(protocol.encode(message).decode())
+            await socket.close(code=close_code, message=message.code.encode(), drain=False)
 
 
 def _decode(text: bytes) -> protocol.FromSpectator | protocol.Error:

@@ -1,6 +1,7 @@
 """Docs are held to the truth: what they name exists, and what exists is named."""
 
 import doctest
+import json
 import re
 import shlex
 import subprocess
@@ -17,20 +18,30 @@ import games
 from agents import protocol, roster, student
 from agents.address import check_token_is_safe
 from agents.check import STEPS
-from agents.client import LATE_IN_A_ROW
+from agents.client import LATE_IN_A_ROW, Timing
+from agents.clock import INCREMENT_SHARE, MOVES_IN_A_BANK
 from agents.local import play_match
 from agents.program import KEPT_STDERR_BYTES
 from agents.protocol import TimeControl
 from agents.random_agent import RandomAgent
-from server import settings
+from server import loop_lag, pings, settings
 from server.cli import cli
 from server.cli.check import MARGIN_MS, MOVE_MS
+from server.cli.clock import COLUMNS as CLOCK_COLUMNS
+from server.core import clock as core_clock
+from server.core import round_trip
+from server.core.clock import LAG_REGAIN, UNTIMED_MS
+from server.core.match import HAND_OVER_S, OVERLOAD_S
+from server.core.match_clock import ABSENT_S
 from server.core.standings import COLUMNS, PROVISIONAL_GAMES
 from server.db import tokens
 from server.http import Limits
 from server.http.endpoints import ENDPOINTS
-from server.http.views import MatchView, PlayerView
+from server.http.views import ClockEntry, MatchView, PlayerView
 from server.reception import VERSIONS_AN_HOUR
+from server.running_match import COME_BACK_S
+from server.time_controls import MOVE_MS as MOVE_MS_OF_A_LADDER
+from server.time_controls import time_control
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -297,6 +308,65 @@ def test_each_standings_column_and_match_field_is_documented() -> None:
     assert set(PlayerView.__struct_fields__) <= words
 
 
+def test_each_field_of_a_clock_is_documented() -> None:
+    """And so is what each column of `plyground clock` says."""
+    assert set(ClockEntry.__struct_fields__) <= code_words(text("docs/api.md"))
+    columns = {"asked", "handed", "received", "limit", "trip", "refunded", "charged", "lag"}
+    assert columns == set(CLOCK_COLUMNS) - {"ply", "agent", ""}
+    assert columns <= table_keys(text("docs/clocks.md"))
+    assert {"losses_by_cause"} <= code_words(text("docs/api.md"))
+
+
+def test_each_key_of_a_time_control_is_in_the_clocks_page() -> None:
+    told = set(TimeControl.__struct_fields__)
+    assert told <= code_words(text("docs/clocks.md"))
+
+
+def test_numbers_of_the_clocks_page_are_true() -> None:
+    page, chosen = " ".join(text("docs/clocks.md").split()), settings.Settings()
+    assert (chosen.margin_ms, "`margin_ms` (200 ms)" in page) == (200, True)
+    assert (chosen.lag_ms, "`lag_ms` (1 s)" in page) == (1_000, True)
+    assert (chosen.grace_ms, "`grace_ms` (5 s a match)" in page) == (5_000, True)
+    assert (chosen.resume_s, "back within `resume_s` (60 s)" in page) == (60, True)
+    assert (chosen.drain_s, "`drain_s` (5 s)" in page) == (5, True)
+    assert (MOVE_MS_OF_A_LADDER, "gives 5 s a move" in page) == (5_000, True)
+    assert (UNTIMED_MS, "still ends after 60 s" in page) == (60_000, True)
+    assert (LAG_REGAIN, "a quarter of the whole comes back" in page) == (4, True)
+    assert (ABSENT_S, "at most 60 s and the grace after the loss" in page) == (60, True)
+    assert (OVERLOAD_S, "Up to 10 s are refunded as lag" in page) == (10, True)
+    assert (HAND_OVER_S, "the same for more than 60 s" in page) == (60, True)
+
+
+def test_measures_of_the_clocks_page_are_those_of_the_code() -> None:
+    page = " ".join(text("docs/clocks.md").split())
+    assert (loop_lag.BEAT_S, "event loop every 20 ms" in page) == (0.02, True)
+    assert (loop_lag.SLACK_S, "Less than 5 ms counts as on time" in page) == (0.005, True)
+    assert (loop_lag.RECENT_S, "the worst lag of the last two seconds" in page) == (2, True)
+    assert (round_trip.CAP_MS, "a sample `s` of at most 2 s" in page) == (2_000, True)
+    assert (round_trip.RISE, "e + (s - e) / 8" in page) == (1 / 8, True)
+    assert (pings.APART_S, "at most one a second" in page) == (1, True)
+    assert (pings.LOOK_S, "at three looks in a row, 20 s apart" in page) == (20, True)
+    assert pings.SILENT_LOOKS == 3
+    assert (COME_BACK_S, "runs out within 20 s of the outage" in page) == (20, True)
+
+
+def test_the_formula_of_the_clocks_page_is_the_one_of_the_code() -> None:
+    refund = "refunded = min(elapsed, lag + min(away, grace) + min(round trip, lag bank))"
+    assert refund in text("docs/clocks.md")
+    assert refund in (core_clock.__doc__ or "")
+
+
+def test_clocks_shown_are_messages() -> None:
+    page = text("docs/clocks.md")
+    shown = re.findall(r'^ {4}"(clock|last)": (\{.*?\})$', page, flags=re.MULTILINE | re.DOTALL)
+    kinds = {"clock": protocol.ClockView, "last": protocol.LastMove}
+    assert [name for name, _ in shown] == ["clock", "last"]
+    for name, body in shown:
+        message = msgspec.json.decode(body, type=kinds[name])
+        assert json.loads(body) == msgspec.to_builtins(message)
+    assert message.charged_ms == message.elapsed_ms - message.refunded_ms
+
+
 def test_limits_of_the_api_page_are_the_limits() -> None:
     rows = re.findall(r"^\| `(\w+_per_\w+)` \| ([\d,]+) ", text("docs/api.md"), flags=re.MULTILINE)
     limits = vars(Limits(settings.Settings())).values()
@@ -400,8 +470,15 @@ def test_the_agents_page_names_methods_and_features() -> None:
 def test_numbers_of_the_agents_page_are_true() -> None:
     page, chosen = text("docs/agents.md"), settings.Settings()
     assert f"under {PROVISIONAL_GAMES} games" in page
-    assert {ladder.move_ms for ladder in settings.DEFAULT_LADDERS} == {5_000}
+    controls = [time_control(ladder, chosen) for ladder in settings.DEFAULT_LADDERS]
+    assert {control.move_ms for control in controls} == {5_000}
     assert "5 s a move unless" in page
+    assert f"a few seconds a match are forgiven ({chosen.grace_ms // 1000} unless" in page
+    assert f"bank/{MOVES_IN_A_BANK} + {INCREMENT_SHARE} increment" in page
+    silence_s = Timing().pong_ms // 1000, (Timing().pong_ms + Timing().ping_ms) // 1000
+    assert f"given up after {silence_s[0]:.0f} to {silence_s[1]:.0f} s" in page
+    assert f"... {Timing().longest_pause_ms / 1000:.0f} s; where the server says" in page
+    assert all(f"`{name}`" in page for name in msgspec.structs.asdict(protocol.ClockView(1)))
     assert f"A reply up to {chosen.margin_ms} ms late" in page
     assert f"takes over {chosen.ready_ms // 1000} s" in page
     assert f"up to {protocol.MAX_INFO_BYTES // 1024} KB" in page

@@ -80,6 +80,7 @@ def test_a_part_that_nobody_writes_is_refused() -> None:
 def test_each_field_has_a_meaning_and_no_other_has() -> None:
     said = GENERATE.FIELDS
     assert set(said["settings"]) == set(settings.Settings.__struct_fields__) - {"ladders"}
+    assert set(said["ladders"]) == set(settings.LadderSpec.__struct_fields__)
     messages = GENERATE.messages()
     assert set(said["messages"]) == set(messages)
     for name, message in messages.items():

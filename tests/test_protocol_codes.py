@@ -12,7 +12,9 @@ SOURCES = (
     "server/watch.py",
     "server/admission.py",
     "server/reception.py",
+    "server/stopping.py",
     "server/core/match.py",
+    "server/core/match_answers.py",
 )
 CODE = re.compile(r'(?:_error|Error|InputError|code, message =)\s*\(?\s*"([a-z_]+)"')
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "connect": "Let your agent play rated matches on a server's ladders.",
     "check": "Check that an agent keeps to the protocol, step by step.",
     "watch": "Watch a match live in the terminal.",
+    "clock": "Show how the moves of a match were timed, with a verdict.",
     "standings": "Show the standings of a ladder.",
     "games": "List the games and their options.",
     "agents": "List the house agents.",

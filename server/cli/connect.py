@@ -13,8 +13,9 @@ import click
 from click.core import ParameterSource
 
 from agents import student
-from agents.client import LATE_IN_A_ROW, Client, RefusedError
+from agents.client import LATE_IN_A_ROW, Client
 from agents.matches import Played
+from agents.refusal import RefusedError
 from agents.register import register
 from agents.tokens import TokenStore, config_folder
 from games.errors import InputError

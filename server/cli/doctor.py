@@ -5,9 +5,10 @@ from sqlalchemy import Connection
 
 from server import settings
 from server.cli.terminal import clean, json_option, write_json
-from server.db.doctor import Finding, check
+from server.db.doctor import check
 from server.db.doctor_replay import NEWEST, replay
 from server.db.engine import Database
+from server.db.finding import Finding
 from server.lock import is_held
 
 
@@ -17,8 +18,9 @@ from server.lock import is_held
 def command(*, replay_all: bool, as_json: bool) -> int:
     """Check that the database holds together.
 
-    Recomputes counters and ratings from the results, looks for matches that contradict themselves, and
-    replays the moves of the newest by the rules of their game.
+    Recomputes counters and ratings from the results, looks for matches that contradict themselves, plays the
+    clocks through and looks for a forfeit that was not the agent's own fault, and replays the moves of the
+    newest by the rules of their game.
     Exit code 1 if something does not hold.
     """
     chosen = settings.load()

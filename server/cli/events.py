@@ -80,6 +80,11 @@ class Reporter(Observer):
         url = f"{self._server}/matches/{start.match}"
         self.say(f"match {start.match} vs {rivals} (seat {start.seat + 1}) on {start.ladder} started  {url}")
 
+    def struck(self, start: MatchStart, ply: int, strikes: int) -> None:
+        """Say that an answer came too late, and how often it may."""
+        left = "1 strike" if strikes == 1 else f"{strikes or 'no'} strikes"
+        self.say(f"match {start.match}, ply {ply}: too late, a random action was played: {left} left")
+
     def match_end(self, start: MatchStart, end: MatchEnd) -> None:
         """Say how a match ended, and where the agent stands now."""
         self._matches.discard(start.match)

@@ -39,8 +39,10 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
-def write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "") -> None:
-    """Print a table; columns whose cells are all numbers stand flush right."""
+def write_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", tight: bool = False
+) -> None:
+    """Print a table; columns whose cells are all numbers stand flush right, closer if it is tight."""
     cells = [[_cell(value) for value in row] for row in rows]
     table = Table(
         box=SIMPLE_HEAD,
@@ -48,6 +50,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title:
         title_justify="left",
         show_edge=False,
         pad_edge=False,
+        padding=(0, 0) if tight else (0, 1),
     )
     for index, name in enumerate(columns):
         numbers = all(_is_number(row[index]) for row in cells)

@@ -7,8 +7,9 @@ clock), and where chance moves, the shell is asked to draw.
 The life of a match is `TABLE`; what is not in the table cannot happen. A finished or void match never
 changes again, so whichever of several ending events comes first decides, and exactly one `Finish` is given.
 
-The clock of a move runs from the hand-over of its request to the receipt of the reply. An action received
-up to `margin_ms` after the limit still counts; later, the mover has lost on time.
+The clock of a move runs from the hand-over of its request to the receipt of the reply; server.core.clock says
+what of it is charged. An action received up to `margin_ms` after the limit still counts. Later, a random
+action is played in its place while the mover has strikes left; then it has lost on time.
 
 A match that an earlier server left in play is opened by `resume`. It starts once more, from where it was:
 when all are ready again, it goes on.
@@ -20,7 +21,12 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from games.errors import InputError
+from games.position import Position
 from games.protocol import CHANCE
+from server.core import match_clock
+from server.core.clock import after
+from server.core.match_answers import answer_old, reject
+from server.core.match_clock import ms
 from server.core.match_events import (
     Abort,
     Accept,
@@ -44,12 +50,14 @@ from server.core.match_events import (
     Resign,
     SetDeadline,
     Timing,
+    Unfinished,
 )
-from server.core.match_state import Match, Phase, Step, Terms, resume, start
+from server.core.match_state import Match, Open, Phase, Step, Terms, resume, start
 from server.core.outcome import Cause, Result, by_utilities, forfeit, void
 
 __all__ = [
     "HAND_OVER_S",
+    "OVERLOAD_S",
     "TABLE",
     "Abort",
     "Accept",
@@ -77,6 +85,7 @@ __all__ = [
     "Step",
     "Terms",
     "Timing",
+    "Unfinished",
     "advance",
     "resume",
     "start",
@@ -84,6 +93,9 @@ __all__ = [
 
 HAND_OVER_S = 60.0
 """A request that cannot be handed over for so long (database away, say) makes the match void."""
+
+OVERLOAD_S = 10.0
+"""A server that is so late can measure nobody's time: the match is void."""
 
 RESTART = "a restart of the server; counts for nobody"
 
@@ -111,14 +123,14 @@ def _on_ready(match: Match, event: Ready) -> Step:
         return match, ()
     match = replace(match, phase=Phase.RUNNING)
     match, effects = _ask(match, event.at)
-    return match, (Begin(), *effects)
+    return match, (Begin(event.at), *effects)
 
 
 def _ask(match: Match, at: float) -> Step:
     """Ask whoever is to move: a seat, or chance."""
     mover = match.position.to_move()
     not_before = at if match.ply == 0 or mover == CHANCE else at + match.terms.pace_ms / 1000
-    match = replace(match, asked=None, deadline=not_before + HAND_OVER_S)
+    match = replace(match, asked_at=not_before, open=None, deadline=not_before + HAND_OVER_S)
     ask = (
         Draw(match.ply, tuple(match.position.outcomes()))
         if mover == CHANCE
@@ -128,40 +140,65 @@ def _ask(match: Match, at: float) -> Step:
 
 
 def _on_handed_over(match: Match, event: HandedOver) -> Step:
-    if event.ply != match.ply or match.asked is not None:
+    if event.ply != match.ply or match.open is not None:
         return match, ()
-    deadline = event.at + (match.terms.move_ms + match.terms.margin_ms) / 1000
-    return replace(match, asked=event.at, deadline=deadline), (SetDeadline(deadline),)
+    seat = match.position.to_move()
+    request = Open(
+        at=event.at,
+        limit_ms=match.limit_ms(seat),
+        waited_ms=ms(event.at - match.asked_at),
+        round_trip_ms=event.round_trip_ms,
+        lost_at=None if match.connected[seat] else event.at,
+    )
+    return _set_deadline(replace(match, open=request))
+
+
+def _set_deadline(match: Match) -> Step:
+    """Give the open request its deadline, anew when its seat goes or comes back."""
+    at = match_clock.deadline(match)
+    return replace(match, deadline=at), () if at == match.deadline else (SetDeadline(at),)
 
 
 def _on_action(match: Match, event: Action) -> Step:
     if event.ply < match.ply:
-        return _on_old_action(match, event)
-    if event.ply > match.ply or event.seat != match.position.to_move() or match.asked is None:
-        return match, (_reject(match, event),)
-    elapsed_ms = max(0, int((event.at - match.asked) * 1000))
-    refunded_ms = min(elapsed_ms, int(event.late_s * 1000))
+        return answer_old(match, event)
+    request = match.open
+    if event.ply > match.ply or event.seat != match.position.to_move() or request is None or request.striking:
+        return match, (reject(match, event),)
+    if event.lag_s > OVERLOAD_S:
+        return _abort(match, event.at, f"overload: the server was {event.lag_s:.1f} s late")
+    match, _ = _returned(match, event.at)  # who answers is here, whatever was heard of its connection
     # In seconds, against the very deadline that was set: rounding must not decide a game.
-    if event.at - event.late_s > match.deadline:
-        return _forfeit(
-            match, event.seat, Cause.TIMEOUT, f"ply {match.ply} was answered after {elapsed_ms} ms"
-        )
-    timing = Timing(elapsed_ms, refunded_ms, elapsed_ms - refunded_ms)
-    return _play(match, event, timing)
+    if event.at - event.lag_s > match.deadline:
+        late = match_clock.timing(match, event.at, event.lag_s)
+        detail = f"ply {match.ply} was answered after {late.elapsed_ms} ms"
+        return _overtime(match, event.at, Cause.TIMEOUT, detail, late, received=True)
+    return _play(match, event)
 
 
-def _play(match: Match, event: Action, timing: Timing) -> Step:
+def _play(match: Match, event: Action) -> Step:
+    timing = match_clock.timing(match, event.at, event.lag_s)
     try:
         position = match.position.play(event.text)
     except InputError as error:
-        return _forfeit(match, event.seat, Cause.ILLEGAL_ACTION, f"ply {match.ply}: {error}")
+        detail = f"ply {match.ply}: {error}"
+        request = Unfinished(event.seat, match.ply, timing, received=True)
+        return _forfeit(match, event.seat, event.at, Cause.ILLEGAL_ACTION, detail, request)
+    return _made(match, position, event, timing)
+
+
+def _made(match: Match, position: Position, event: Action, timing: Timing) -> Step:
+    """Take an action into the match, and ask for the next one."""
+    seat = event.seat
+    clock = after(match.terms, match.clocks[seat], timing)
     match = replace(
         match,
         position=position,
-        movers=(*match.movers, event.seat),
-        last=_with(match.last, event.seat, value=timing),
+        movers=(*match.movers, seat),
+        clocks=_with(match.clocks, seat, value=clock),
+        last=_with(match.last, seat, value=timing),
     )
-    accept = Accept(event.seat, event.ply, position.actions[-1], timing, event.info)
+    accept = Accept(seat, event.ply, position.actions[-1], timing, event.info, event.at)
     match, effects = _go_on(match, event.at)
     return match, (accept, *effects)
 
@@ -169,45 +206,43 @@ def _play(match: Match, event: Action, timing: Timing) -> Step:
 def _go_on(match: Match, at: float) -> Step:
     """Ask for the next action, if there is one."""
     if match.position.is_terminal():
-        return _finish(match, by_utilities(match.position.utilities()))
+        return _finish(replace(match, open=None), at, by_utilities(match.position.utilities()))
     return _ask(match, at)
 
 
+def _overtime(match: Match, at: float, cause: Cause, detail: str, timing: Timing, *, received: bool) -> Step:
+    """End the time of the seat to move: a strike while it has one, then the loss of the match."""
+    seat = match.position.to_move()
+    assert match.open is not None, "a time that is over has begun"
+    if match.clocks[seat].strikes == 0:
+        return _forfeit(match, seat, at, cause, detail, Unfinished(seat, match.ply, timing, received))
+    match = replace(match, open=replace(match.open, striking=True), deadline=at + HAND_OVER_S)
+    legal = match.position.legal()
+    lots = Draw(match.ply, tuple((action, 1 / len(legal)) for action in legal))
+    told = Reject(seat, match.ply, "timed_out", f"{detail}; a random action is played, a strike")
+    return match, (SetDeadline(match.deadline), told, lots)
+
+
 def _on_drawn(match: Match, event: Drawn) -> Step:
-    if event.ply != match.ply or match.position.to_move() != CHANCE:
+    if event.ply != match.ply:
+        return match, ()
+    if match.open is not None and match.open.striking:
+        return _strike(match, event)
+    if match.position.to_move() != CHANCE:
         return match, ()
     position = match.position.play(event.text)
     match = replace(match, position=position, movers=(*match.movers, CHANCE))
-    record = Record(event.ply, position.actions[-1])
+    record = Record(event.ply, position.actions[-1], event.at)
     match, effects = _go_on(match, event.at)
     return match, (record, *effects)
 
 
-def _on_old_action(match: Match, event: Action) -> Step:
-    """Answer a reply to a ply that is played: nothing changes, and nothing is asked again."""
-    same = 0 <= event.ply < match.ply and match.movers[event.ply] == event.seat
-    if same and match.position.actions[event.ply] == event.text:
-        return match, (Acknowledge(event.seat, event.ply),)
-    return match, (_reject(match, event),)
-
-
-def _reject(match: Match, event: Action) -> Reject:
-    if match.over:
-        code, message = "match_over", f"expected no move, the match is {match.phase}"
-    elif match.phase is Phase.STARTING:
-        code, message = "not_started", "expected no move before your_move"
-    elif event.ply != match.ply:
-        code, message = "wrong_ply", f"expected ply {match.ply}"
-    elif (mover := match.position.to_move()) not in {event.seat, CHANCE}:
-        code, message = "not_your_turn", f"expected seat {mover} to move"
-    else:
-        code, message = "not_asked", "expected no move before your_move"
-    return Reject(event.seat, event.ply, code, f"{message}, got a move for ply {event.ply}")
-
-
-def _on_early_action(match: Match, event: Action) -> Step:
-    """Reject it, unless it repeats an action that an earlier server recorded."""
-    return _on_old_action(match, event)
+def _strike(match: Match, event: Drawn) -> Step:
+    """Play the action that was drawn in place of one that did not come in time."""
+    timing = match_clock.timing(match, event.at, timed_out=True)
+    drawn = Action(match.position.to_move(), event.ply, event.text, event.at)
+    match = replace(match, substituted=(*match.substituted, event.ply))
+    return _made(match, match.position.play(event.text), drawn, timing)
 
 
 def _on_decline(match: Match, event: Resign) -> Step:
@@ -215,26 +250,48 @@ def _on_decline(match: Match, event: Resign) -> Step:
     if match.ply > 0:
         return _on_resign(match, event)
     causes = [Cause.NO_SHOW if seat == event.seat else Cause.NORMAL for seat in range(len(match.ready))]
-    return _finish(match, void(causes, "declined before the start"))
+    return _finish(match, event.at, void(causes, "declined before the start"))
 
 
 def _on_resign(match: Match, event: Resign) -> Step:
-    if event.crashed:
-        return _forfeit(match, event.seat, Cause.CRASH, f"crashed at ply {match.ply}")
-    return _forfeit(match, event.seat, Cause.RESIGNATION, f"resigned at ply {match.ply}")
+    cause, what = (Cause.CRASH, "crashed") if event.crashed else (Cause.RESIGNATION, "resigned")
+    own = match.open is not None and match.to_move == event.seat
+    request = _unfinished(match, event.at, received=True) if own else None
+    return _forfeit(match, event.seat, event.at, cause, f"{what} at ply {match.ply}", request)
 
 
 def _on_lost(match: Match, event: Lost) -> Step:
-    """Note the absence. The clock runs on: the grace of a dropped agent is the rest of its time."""
-    return _unready(match, event.seat, connected=False), ()
+    """Note the absence. The clock runs on: the time away is forgiven as far as the seat's grace goes."""
+    was_here = match.connected[event.seat]
+    match = _unready(match, event.seat, connected=False)
+    if event.gone:
+        clock = replace(match.clocks[event.seat], grace_ms=0)
+        match = replace(match, clocks=_with(match.clocks, event.seat, value=clock))
+    if not was_here or not _waits_for(match, event.seat) or event.at > match.deadline:
+        return match, ()
+    assert match.open is not None, "it waits"
+    return _set_deadline(replace(match, open=replace(match.open, lost_at=event.at)))
 
 
 def _on_back(match: Match, event: Back) -> Step:
     match = _unready(match, event.seat, connected=True)
-    effects: tuple[Effect, ...] = (Announce(event.seat),)
-    if match.asked is not None and match.to_move == event.seat:
-        effects += (Ask(event.seat, match.ply, event.at, again=True),)
-    return match, effects
+    if not _waits_for(match, event.seat):
+        return match, (Announce(event.seat),)
+    match, moved = _returned(match, event.at)
+    return match, (Announce(event.seat), *moved, Ask(event.seat, match.ply, event.at, again=True))
+
+
+def _returned(match: Match, at: float) -> Step:
+    """End the absence of the seat that the open request waits for, if it was away."""
+    request = match.open
+    if request is None or request.lost_at is None:
+        return match, ()
+    away_ms = request.away_ms + ms(at - request.lost_at)
+    return _set_deadline(replace(match, open=replace(request, lost_at=None, away_ms=away_ms)))
+
+
+def _waits_for(match: Match, seat: int) -> bool:
+    return match.open is not None and not match.open.striking and match.to_move == seat
 
 
 def _unready(match: Match, seat: int, *, connected: bool) -> Match:
@@ -245,38 +302,54 @@ def _unready(match: Match, seat: int, *, connected: bool) -> Match:
     return replace(match, ready=ready, connected=_with(match.connected, seat, value=connected))
 
 
+def _on_not_ready(match: Match, event: DeadlinePassed) -> Step:
+    if event.at < match.deadline:
+        return match, (SetDeadline(match.deadline),)
+    if match.resumed:
+        return _abort(match, event.at, f"not all were back {match.terms.resume_ms} ms after {RESTART}")
+    causes = [Cause.NORMAL if ready else Cause.NO_SHOW for ready in match.ready]
+    return _finish(match, event.at, void(causes, f"not ready within {match.terms.ready_ms} ms"))
+
+
 def _on_deadline(match: Match, event: DeadlinePassed) -> Step:
     if event.at < match.deadline:  # timers may fire early; a limit never does
         return match, (SetDeadline(match.deadline),)
-    if match.phase is Phase.STARTING:
-        if match.resumed:
-            return _abort(match, f"not all were back {match.terms.resume_ms} ms after {RESTART}")
-        causes = [Cause.NORMAL if ready else Cause.NO_SHOW for ready in match.ready]
-        return _finish(match, void(causes, f"not ready within {match.terms.ready_ms} ms"))
-    if match.asked is None:
-        return _abort(match, f"the request for ply {match.ply} could not be handed over")
-    seat = match.position.to_move()
-    limit = f"no answer to ply {match.ply} within {match.terms.move_ms} ms"
-    if match.connected[seat]:
-        return _forfeit(match, seat, Cause.TIMEOUT, limit)
-    return _forfeit(match, seat, Cause.DISCONNECT, f"{limit}, connection lost")
+    request = match.open
+    if request is None or request.striking:
+        return _abort(match, event.at, f"the request for ply {match.ply} could not be handed over")
+    if event.lag_s > OVERLOAD_S:
+        return _abort(match, event.at, f"overload: the server was {event.lag_s:.1f} s late")
+    # What was late was the timer: the time of the seat itself was over at the deadline.
+    timing = match_clock.timing(match, event.at, min(event.lag_s, event.at - match.deadline))
+    detail = f"no answer to ply {match.ply} within {request.limit_ms} ms"
+    cause = Cause.TIMEOUT
+    if request.lost_at is not None:
+        cause, detail = Cause.DISCONNECT, f"{detail}, connection lost"
+    return _overtime(match, event.at, cause, detail, timing, received=False)
 
 
 def _on_abort(match: Match, event: Abort) -> Step:
-    return _abort(match, event.detail)
+    return _abort(match, event.at, event.detail)
 
 
-def _abort(match: Match, detail: str) -> Step:
-    return _finish(match, void([Cause.INFRASTRUCTURE] * len(match.ready), detail))
+def _abort(match: Match, at: float, detail: str) -> Step:
+    request = _unfinished(match, at, received=False) if match.open is not None else None
+    return _finish(match, at, void([Cause.INFRASTRUCTURE] * len(match.ready), detail), request)
 
 
-def _forfeit(match: Match, seat: int, cause: Cause, detail: str) -> Step:
-    return _finish(match, forfeit(len(match.ready), seat, cause, detail))
+def _unfinished(match: Match, at: float, *, received: bool) -> Unfinished:
+    return Unfinished(match.position.to_move(), match.ply, match_clock.timing(match, at), received)
 
 
-def _finish(match: Match, result: Result) -> Step:
+def _forfeit(
+    match: Match, seat: int, at: float, cause: Cause, detail: str, request: Unfinished | None
+) -> Step:
+    return _finish(match, at, forfeit(len(match.ready), seat, cause, detail), request)
+
+
+def _finish(match: Match, at: float, result: Result, request: Unfinished | None = None) -> Step:
     phase = Phase.VOID if result.void else Phase.FINISHED
-    return replace(match, phase=phase, asked=None, result=result), (Finish(result),)
+    return replace(match, phase=phase, open=None, result=result), (Finish(result, at, request),)
 
 
 def _with(values: tuple[Any, ...], seat: int, *, value: object) -> tuple[Any, ...]:
@@ -292,16 +365,16 @@ _S, _R, _F, _V = Phase.STARTING, Phase.RUNNING, Phase.FINISHED, Phase.VOID
 TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
     (_S, Ready): (_on_ready, frozenset({_S, _R})),
     (_S, HandedOver): (_ignore, frozenset({_S})),
-    (_S, Action): (_on_early_action, frozenset({_S})),
+    (_S, Action): (answer_old, frozenset({_S})),
     (_S, Drawn): (_ignore, frozenset({_S})),
     (_S, Resign): (_on_decline, frozenset({_F, _V})),
     (_S, Lost): (_on_lost, frozenset({_S})),
     (_S, Back): (_on_back, frozenset({_S})),
-    (_S, DeadlinePassed): (_on_deadline, frozenset({_S, _V})),
+    (_S, DeadlinePassed): (_on_not_ready, frozenset({_S, _V})),
     (_S, Abort): (_on_abort, frozenset({_V})),
     (_R, Ready): (_ignore, frozenset({_R})),
     (_R, HandedOver): (_on_handed_over, frozenset({_R})),
-    (_R, Action): (_on_action, frozenset({_R, _F})),
+    (_R, Action): (_on_action, frozenset({_R, _F, _V})),
     (_R, Drawn): (_on_drawn, frozenset({_R, _F})),
     (_R, Resign): (_on_resign, frozenset({_F})),
     (_R, Lost): (_on_lost, frozenset({_R})),
@@ -314,5 +387,5 @@ TABLE: dict[tuple[Phase, type], tuple[Handler, frozenset[Phase]]] = {
         for phase in (_F, _V)
         for event in (Ready, HandedOver, Drawn, Resign, Lost, Back, DeadlinePassed, Abort)
     },
-    **{(phase, Action): (_on_old_action, frozenset({phase})) for phase in (_F, _V)},
+    **{(phase, Action): (answer_old, frozenset({phase})) for phase in (_F, _V)},
 }

@@ -12,11 +12,33 @@ from server.core.outcome import Result
 
 
 class Timing(Struct, frozen=True):
-    """How a move was timed, in milliseconds: charged = elapsed - refunded."""
+    """How a move was timed, in milliseconds: charged = elapsed - refunded.
+
+    `elapsed_ms` runs from the hand-over of the request to the receipt of the reply. Of the refund `lag_ms`
+    was lateness of the server's own loop, `away_ms` time without a connection, and the rest came out of the
+    lag bank. `waited_ms` passed before the hand-over, since the match asked; `limit_ms` is what the move
+    could take; `round_trip_ms` was measured before the request, None if it was not. `timed_out` says that a
+    random action was played in its place.
+    """
 
     elapsed_ms: int
     refunded_ms: int
     charged_ms: int
+    limit_ms: int = 0
+    waited_ms: int = 0
+    round_trip_ms: float | None = None
+    lag_ms: int = 0
+    away_ms: int = 0
+    timed_out: bool = False
+
+
+class Unfinished(Struct, frozen=True):
+    """The request that was open when a match ended; `received` says that an answer came, late or illegal."""
+
+    seat: int
+    ply: int
+    timing: Timing
+    received: bool
 
 
 # events ---------------------------------------------------------------------------------------------
@@ -30,25 +52,29 @@ class Ready(Struct, frozen=True):
 
 
 class HandedOver(Struct, frozen=True):
-    """The request for `ply` was handed to the socket (or would have been, had the seat been connected)."""
+    """The request for `ply` was handed to the socket (or would have been, had the seat been connected).
+
+    `round_trip_ms` is the seat's measured way there and back; None if it has none (the house).
+    """
 
     ply: int
     at: float
+    round_trip_ms: float | None = None
 
 
 class Action(Struct, frozen=True):
-    """A seat's reply. `late_s` is how late the server's own loop was in taking it: it is not charged."""
+    """A seat's reply. `lag_s` is how late the server's own loop was in taking it: it is not charged."""
 
     seat: int
     ply: int
     text: str
     at: float
     info: dict[str, Any] | None = None
-    late_s: float = 0.0
+    lag_s: float = 0.0
 
 
 class Drawn(Struct, frozen=True):
-    """Chance has moved: the outcome drawn for `ply`."""
+    """The lot has fallen: the outcome drawn for `ply`, or the action in place of one that timed out."""
 
     ply: int
     text: str
@@ -64,10 +90,11 @@ class Resign(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """A seat's connection was lost."""
+    """A seat's connection was lost; `gone` says that it will not be back, so nothing is forgiven."""
 
     seat: int
     at: float
+    gone: bool = False
 
 
 class Back(Struct, frozen=True):
@@ -78,9 +105,10 @@ class Back(Struct, frozen=True):
 
 
 class DeadlinePassed(Struct, frozen=True):
-    """The timer that `SetDeadline` asked for has fired."""
+    """The timer that `SetDeadline` asked for has fired. `lag_s` is how late the server's own loop was."""
 
     at: float
+    lag_s: float = 0.0
 
 
 class Abort(Struct, frozen=True):
@@ -103,7 +131,9 @@ class Announce(Struct, frozen=True):
 
 
 class Begin(Struct, frozen=True):
-    """All seats are ready."""
+    """All seats are ready, since `at`."""
+
+    at: float
 
 
 class Ask(Struct, frozen=True):
@@ -116,27 +146,32 @@ class Ask(Struct, frozen=True):
 
 
 class Draw(Struct, frozen=True):
-    """Draw one of the outcomes (text, probability) of the chance node at `ply`; report it by `Drawn`."""
+    """Draw one of the outcomes (text, probability) for `ply`; report it by `Drawn`.
+
+    They are those of a chance node, or all legal actions where a time-out cost a strike.
+    """
 
     ply: int
     outcomes: tuple[tuple[str, float], ...]
 
 
 class Record(Struct, frozen=True):
-    """Record an outcome of chance, then tell spectators."""
+    """Record an outcome of chance, drawn at `at`, then tell spectators."""
 
     ply: int
     outcome: str
+    at: float
 
 
 class Accept(Struct, frozen=True):
-    """Record the move, then acknowledge it and tell spectators."""
+    """Record the move, received at `at`, then acknowledge it (not one that timed out) and tell spectators."""
 
     seat: int
     ply: int
     action: str
     timing: Timing
     info: dict[str, Any] | None
+    at: float
 
 
 class Acknowledge(Struct, frozen=True):
@@ -162,9 +197,11 @@ class SetDeadline(Struct, frozen=True):
 
 
 class Finish(Struct, frozen=True):
-    """The match is over."""
+    """The match is over, at `at`; `request` is what was asked and not answered as it should have been."""
 
     result: Result
+    at: float
+    request: Unfinished | None = None
 
 
 Effect: TypeAlias = (

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from games.position import Position
 from games.protocol import CHANCE
+from server.core import clock
+from server.core.clock import Clock
 from server.core.match_events import Announce, Effect, SetDeadline, Timing
 from server.core.outcome import Result
 
@@ -29,23 +31,48 @@ class Phase(StrEnum):
 class Terms:
     """Times of a match in milliseconds.
 
-    Limit for a move, margin, start-up allowance, pause between moves, and the time to come back after a
-    restart of the server.
+    The time control as in agents.protocol.TimeControl, then the pause between moves, and the time to come
+    back after a restart of the server.
     """
 
     move_ms: int
     margin_ms: int = 200
     ready_ms: int = 10_000
+    bank_ms: int = 0
+    increment_ms: int = 0
+    byoyomi_ms: int = 0
+    periods: int = 0
+    strikes: int = 0
+    nodes: int = 0
+    lag_ms: int = 0
+    grace_ms: int = 0
     pace_ms: int = 0
     resume_ms: int = 60_000
+
+
+class Open(Struct, frozen=True):
+    """The request that waits for a reply: when it was handed over, with what limit, over what line.
+
+    `lost_at` says since when its seat has been away (None: it is here), `away_ms` how long it was away before
+    that. `striking` says that the time is over and lots are drawn for the action.
+    """
+
+    at: float
+    limit_ms: int
+    waited_ms: int = 0
+    round_trip_ms: float | None = None
+    lost_at: float | None = None
+    away_ms: int = 0
+    striking: bool = False
 
 
 class Match(Struct, frozen=True):
     """A match at an instant. Immutable.
 
-    `asked` is the hand-over time of the request that waits for a reply; None while there is none.
-    `movers` are the seats that made the actions so far, CHANCE for an outcome; `last` is each seat's
-    previous timing. `resumed` says that an earlier server began the match.
+    `asked_at` says since when an action is wanted; `open` is the request for it from its hand-over on.
+    `movers` are the seats that made the actions so far, CHANCE for an outcome; `substituted` are the plies of
+    those that lots were drawn for; `clocks` and `last` are each seat's clock and previous timing. `resumed`
+    says that an earlier server began the match.
     """
 
     position: Position
@@ -54,8 +81,11 @@ class Match(Struct, frozen=True):
     ready: tuple[bool, ...]
     connected: tuple[bool, ...]
     deadline: float
-    asked: float | None = None
+    clocks: tuple[Clock, ...]
+    asked_at: float = 0.0
+    open: Open | None = None
     movers: tuple[int, ...] = ()
+    substituted: tuple[int, ...] = ()
     last: tuple[Timing | None, ...] = ()
     resumed: bool = False
     result: Result | None = None
@@ -78,11 +108,22 @@ class Match(Struct, frozen=True):
         """Whether the match is finished or void."""
         return self.result is not None
 
+    @property
+    def waits_for_absent(self) -> bool:
+        """Whether what has to come next is for somebody without a connection."""
+        if self.phase is Phase.STARTING:
+            return not all(self.connected)
+        return self.to_move is not None and not self.connected[self.to_move]
+
     def clock_ms(self, now: float) -> int | None:
         """Milliseconds the seat to move has left; None if no clock runs."""
-        if self.phase is not Phase.RUNNING or self.asked is None:
+        if self.phase is not Phase.RUNNING or self.open is None:
             return None
-        return max(0, self.terms.move_ms - int((now - self.asked) * 1000))
+        return max(0, self.open.limit_ms - int((now - self.open.at) * 1000))
+
+    def limit_ms(self, seat: int) -> int:
+        """Milliseconds the next move of a seat may take."""
+        return clock.limit_ms(self.terms, self.clocks[seat])
 
 
 Step: TypeAlias = tuple[Match, tuple[Effect, ...]]
@@ -94,23 +135,23 @@ def start(position: Position, terms: Terms, at: float) -> Step:
     return match, (*(Announce(seat) for seat in range(position.game.players)), SetDeadline(match.deadline))
 
 
-def resume(
-    position: Position,
-    movers: Sequence[int],
-    last: Sequence[Timing | None],
-    terms: Terms,
-    at: float,
-) -> Step:
+def resume(position: Position, played: Sequence[tuple[int, Timing]], terms: Terms, at: float) -> Step:
     """Open a match again that an earlier server left in play, at the position its record leads to.
 
-    Nobody is connected, and all have `resume_ms` to come back. No clock runs until everybody is ready; then
-    the pending action is asked for with its full limit, so the outage is charged to nobody.
+    `played` has the seat and the timing of every action. Nobody is connected, and all have `resume_ms` to
+    come back. No clock runs until everybody is ready; then the pending action is asked for with its full
+    limit, so the outage is charged to nobody.
     """
+    seats = position.game.players
+    timings = [(seat, timing) for seat, timing in played if seat != CHANCE]
+    last = dict(timings)
     match = replace(
         _opened(position, terms, at + terms.resume_ms / 1000),
-        connected=(False,) * position.game.players,
-        movers=tuple(movers),
-        last=tuple(last),
+        connected=(False,) * seats,
+        clocks=clock.replay(terms, seats, timings),
+        movers=tuple(seat for seat, _ in played),
+        substituted=tuple(ply for ply, (_, timing) in enumerate(played) if timing.timed_out),
+        last=tuple(last.get(seat) for seat in range(seats)),
         resumed=True,
     )
     return match, (SetDeadline(match.deadline),)
@@ -118,7 +159,13 @@ def resume(
 
 def _opened(position: Position, terms: Terms, deadline: float) -> Match:
     seats = position.game.players
-    nobody, everybody = (False,) * seats, (True,) * seats
     return Match(
-        position, terms, Phase.STARTING, nobody, connected=everybody, deadline=deadline, last=(None,) * seats
+        position,
+        terms,
+        Phase.STARTING,
+        ready=(False,) * seats,
+        connected=(True,) * seats,
+        deadline=deadline,
+        clocks=(clock.full(terms),) * seats,
+        last=(None,) * seats,
     )

@@ -1,20 +1,19 @@
 """What must be true of the data at any moment, whatever was killed when."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import timedelta
-from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
-import msgspec
-from sqlalchemy import Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import Connection, Row, and_, func, or_, select
 from sqlalchemy.exc import DatabaseError
 
 from games.protocol import CHANCE
 from server.core import elo
 from server.core.names import name_key
 from server.core.outcome import Cause
+from server.db import doctor_clock
+from server.db.finding import Finding, Findings, grouped
 from server.db.schema import agents, ladders, matches, moves, ratings, results, seats, versions
 
 TOLERANCE = 1e-6
@@ -23,21 +22,8 @@ TOLERANCE = 1e-6
 CLOCK_STEP = timedelta(minutes=1)
 """How far the wall clock may have been set back while a match ran."""
 
-LONGEST_DELAY_MS = 3_600_000
-"""How much longer than its limit a move may have taken, whatever happened to the server meanwhile."""
-
 _SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 _RATED_CAUSES = frozenset(Cause) - {Cause.INFRASTRUCTURE}
-
-Findings: TypeAlias = Iterator["Finding"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A broken invariant: a stable code, and where it is broken in a sentence for people."""
-
-    code: str
-    message: str
 
 
 def check(conn: Connection) -> list[Finding]:
@@ -105,7 +91,7 @@ def _one_result_each(conn: Connection) -> Findings:
 def _seats_are_whole(conn: Connection) -> Findings:
     """Check seats, outcomes and causes: rated ones if finished, void ones if void, else none."""
     query = select(matches.c.id, matches.c.state, seats).outerjoin(seats, seats.c.match_id == matches.c.id)
-    for match_id, rows in _grouped(conn, query.order_by(matches.c.id, seats.c.seat)):
+    for match_id, rows in grouped(conn, query.order_by(matches.c.id, seats.c.seat)):
         state = rows[0].state
         if len(rows) < 2 or [row.seat for row in rows] != list(range(len(rows))):
             yield Finding("seats", f"match {match_id} has the seats {[row.seat for row in rows]}")
@@ -160,7 +146,7 @@ def _moves_are_of_seats(conn: Connection) -> Findings:
         .where(seats.c.seat.is_(None), or_(moves.c.seat != CHANCE, moves.c.elapsed_ms != 0))
         .order_by(moves.c.match_id, moves.c.ply)
     )
-    for match_id, rows in _grouped(conn, query):
+    for match_id, rows in grouped(conn, query):
         row = rows[0]
         yield Finding(
             "move_seat",
@@ -221,37 +207,6 @@ def _void_is_explained(conn: Connection) -> Findings:
     query = void.outerjoin(again, again.c.replay_of == matches.c.id)
     for row in conn.execute(query.where(again.c.id.is_(None), matches.c.moves > 0)):
         yield Finding("replay", f"match {row.id} is void after {row.moves} moves and was not queued again")
-
-
-def _moves_took_their_time(conn: Connection) -> Findings:
-    """Check that 0 <= charged <= elapsed, and that elapsed is about what the limit allows."""
-    elapsed, charged = moves.c.elapsed_ms, moves.c.charged_ms
-    query = (
-        select(moves.c.match_id, moves.c.ply, elapsed, charged, matches.c.time_control)
-        .join(matches, matches.c.id == moves.c.match_id)
-        .where(or_(elapsed < 0, charged < 0, charged > elapsed, elapsed > LONGEST_DELAY_MS))
-        .order_by(moves.c.match_id, moves.c.ply)
-    )
-    for match_id, rows in _grouped(conn, query):
-        wrong = [
-            row
-            for row in rows
-            if not 0 <= row.charged_ms <= row.elapsed_ms <= _move_ms(row.time_control) + LONGEST_DELAY_MS
-        ]
-        if wrong:
-            row = wrong[0]
-            yield Finding(
-                "timing",
-                f"match {match_id}, ply {row.ply} took {row.elapsed_ms} ms and was charged {row.charged_ms} "
-                f"ms, limit {_move_ms(row.time_control)} ms ({len(wrong)} such moves in this match)",
-            )
-
-
-def _move_ms(time_control: str) -> int:
-    try:
-        return int(msgspec.json.decode(time_control)["move_ms"])
-    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
-        return 0
 
 
 def _names_are_found(conn: Connection) -> Findings:
@@ -324,7 +279,7 @@ def _rate_anew(
         .where(results.c.ladder_id == ladder.id)
         .order_by(results.c.seq, seats.c.seat)
     )
-    for match_id, rows in _grouped(conn, query):
+    for match_id, rows in grouped(conn, query):
         missing = [row.version_id for row in rows if row.version_id not in entries]
         if missing:
             yield Finding("unrated", f"match {match_id}: versions {missing} have no rating on {ladder.name}")
@@ -350,7 +305,8 @@ INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
     _seats_are_whole,
     _moves_are_whole,
     _moves_are_of_seats,
-    _moves_took_their_time,
+    doctor_clock.moves_took_their_time,
+    doctor_clock.clocks_are_fair,
     _attempts_are_counted,
     _times_are_in_order,
     _void_is_explained,
@@ -358,13 +314,6 @@ INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
     _starts_are_given,
     _ratings_follow_results,
 )
-
-
-def _grouped(conn: Connection, query: Select[Any]) -> Iterator[tuple[int, list[Row[Any]]]]:
-    """Stream rows that are ordered by match, those of one match at a time."""
-    rows = conn.execute(query.execution_options(yield_per=1000))
-    for match_id, group in groupby(rows, key=lambda row: row[0]):
-        yield match_id, list(group)
 
 
 def _near(stored: float | None, given: float) -> bool:

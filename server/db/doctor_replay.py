@@ -15,7 +15,7 @@ from games.errors import InputError
 from games.game import Game
 from games.position import Position
 from server.core.outcome import Cause, Outcome, by_utilities
-from server.db.doctor import Finding, Findings
+from server.db.finding import Finding, Findings
 from server.db.schema import matches, moves, seats
 
 NEWEST = 2_000

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from games.errors import InputError
 from server.db import archive, upgrade
+from server.db.absence import is_away
 from server.db.writer import Item, Many, Writer
 
 P = ParamSpec("P")
@@ -25,12 +26,25 @@ READERS = 4
 BUSY_S = 10
 """How long to wait for a lock that another process holds, or for PostgreSQL to answer."""
 
+READ_S = 10.0
+"""How long a reader waits for its answer; then the database is away."""
+
+_PATIENCE = {
+    "connect_timeout": BUSY_S,
+    "tcp_user_timeout": BUSY_S * 1000,
+    "keepalives_idle": BUSY_S,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+}
+"""PostgreSQL's machine may vanish from the network: its connections end then, and nobody waits for hours."""
+
 CLAIM_KEY = 0x506C7A
 """Key of the advisory lock that a server holds on its PostgreSQL database; migrations have another."""
 
 CLAIM_S = 2.0
 """PostgreSQL takes a moment to see that a killed server is gone."""
 
+_TRY_CLAIM = text("SELECT pg_try_advisory_lock(:key)")
 _KINDS = ("sqlite:///path/to/file.db", "postgresql://user:password@host/database")
 _DRIVERS = {"sqlite", "postgres", "postgresql", "postgresql+psycopg"}
 
@@ -46,6 +60,7 @@ class Database:
         self._claim: Connection | None = None
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="plyground-reader")
         self._writer = Writer(self._writing)
+        self.absence = self._writer.absence
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> "Database":
@@ -75,7 +90,7 @@ class Database:
             return
         until = time.monotonic() + patience_s
         conn = self._claiming.connect().execution_options(isolation_level="AUTOCOMMIT")
-        while not conn.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": CLAIM_KEY}).scalar():
+        while not conn.execute(_TRY_CLAIM, {"key": CLAIM_KEY}).scalar():
             if time.monotonic() > until:
                 conn.close()
                 raise InputError(
@@ -86,6 +101,19 @@ class Database:
                 )
             time.sleep(0.1)
         self._claim = conn
+
+    async def claim_again(self) -> None:
+        """Do `claim` if the connection that held it was lost; see there."""
+        if self._claim is not None:
+            await asyncio.get_running_loop().run_in_executor(self._readers, self._claim_again)
+
+    def _claim_again(self) -> None:
+        assert self._claim is not None, "it was held before"
+        try:
+            self._claim.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            self._claim.close()
+            self.claim()
 
     def migrate(self, to: str = "head") -> None:
         """Bring the tables to a revision, in one transaction. `base` removes them all.
@@ -117,9 +145,23 @@ class Database:
             raise _unusable(self.url, error) from error
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Answer `fn(conn, *args, **kwargs)`, computed by a reading thread on one snapshot of the data."""
+        """Answer `fn(conn, *args, **kwargs)`, computed by a reading thread on one snapshot of the data.
+
+        Raises OperationalError if the database is away, also where it does not answer within READ_S.
+        """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, lambda: self.read_now(fn, *args, **kwargs))
+        answer = loop.run_in_executor(self._readers, lambda: self.read_now(fn, *args, **kwargs))
+        try:
+            async with asyncio.timeout(READ_S):
+                return await answer
+        except TimeoutError as error:
+            silence = OperationalError(None, None, TimeoutError(f"no answer within {READ_S} s"))
+            self.absence.unread(silence)
+            raise silence from error
+        except DBAPIError as error:
+            if is_away(error):
+                self.absence.unread(error)
+            raise
 
     def read_now(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Answer `fn(conn, *args, **kwargs)` in the calling thread."""
@@ -195,7 +237,7 @@ def _engine(url: URL, *, reading: bool = False, checking: bool = True) -> Engine
     options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     return create_engine(
         url,
-        connect_args={} if "connect_timeout" in url.query else {"connect_timeout": BUSY_S},
+        connect_args={name: value for name, value in _PATIENCE.items() if name not in url.query},
         execution_options=options if reading else {},
         pool_pre_ping=True,
         poolclass=None if checking else NullPool,

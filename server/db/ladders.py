@@ -2,43 +2,34 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+import msgspec
+from sqlalchemy import Connection, Row, insert, select, update
 
+from agents.protocol import TimeControl
 from games.errors import InputError
 from server.db.schema import ladders, matches, ratings
 
 
-class LadderSpec(Protocol):
-    """A ladder as the settings give it."""
+class LadderSpec(NamedTuple):
+    """A ladder as it should be: its slug, its name for people (the slug if empty), variant and times."""
 
-    @property
-    def name(self) -> str:
-        """Slug."""
-
-    @property
-    def title(self) -> str:
-        """Name for people; the slug if empty."""
-
-    @property
-    def game(self) -> str:
-        """Variant of a game."""
-
-    @property
-    def move_ms(self) -> int:
-        """Limit for a move."""
+    name: str
+    title: str
+    game: str
+    time_control: TimeControl
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """A ladder, with its limit for each move in milliseconds."""
+    """A ladder, with the time control of the matches that are queued on it."""
 
     id: int
     name: str
     title: str
     game: str
-    move_ms: int
+    time_control: TimeControl
 
 
 def sync(conn: Connection, specs: Sequence[LadderSpec]) -> list[Ladder]:
@@ -53,7 +44,7 @@ def sync(conn: Connection, specs: Sequence[LadderSpec]) -> list[Ladder]:
         values = {
             "title": spec.title or spec.name,
             "game": spec.game,
-            "move_ms": spec.move_ms,
+            "time_control": msgspec.json.encode(spec.time_control).decode(),
             "position": position,
         }
         before = known.get(spec.name)
@@ -74,7 +65,19 @@ def sync(conn: Connection, specs: Sequence[LadderSpec]) -> list[Ladder]:
 def all_ladders(conn: Connection) -> list[Ladder]:
     """Return the ladders that are open, in their order."""
     query = select(ladders).where(ladders.c.position.is_not(None)).order_by(ladders.c.position, ladders.c.id)
-    return [Ladder(row.id, row.name, row.title, row.game, row.move_ms) for row in conn.execute(query)]
+    return [of_row(row) for row in conn.execute(query)]
+
+
+def ladder(conn: Connection, name: str) -> Ladder | None:
+    """Return the ladder of that name, also one that is closed."""
+    row = conn.execute(select(ladders).where(ladders.c.name == name)).one_or_none()
+    return of_row(row) if row else None
+
+
+def of_row(row: Row[Any]) -> Ladder:
+    """Read a row of the table."""
+    control = msgspec.json.decode(row.time_control, type=TimeControl)
+    return Ladder(row.id, row.name, row.title, row.game, control)
 
 
 def _has_matches(conn: Connection, ladder_id: int) -> bool:

@@ -36,6 +36,7 @@ __all__ = [
     "SeatResult",
     "Stale",
     "begin",
+    "begin_again",
     "drop_outdated",
     "drop_queued",
     "finish_all",
@@ -79,6 +80,11 @@ _BEGIN = (
         started_at=bindparam("at"),
     )
     .returning(matches.c.attempt)
+)
+_TAKEN = select(matches.c.attempt).where(
+    matches.c.id == bindparam("match"),
+    matches.c.lease == bindparam("taker"),
+    matches.c.state == "starting",
 )
 _RUN = (
     update(matches)
@@ -142,6 +148,12 @@ def begin(conn: Connection, match_id: int, lease: str, now: datetime) -> int:
     return attempt
 
 
+def begin_again(conn: Connection, match_id: int, lease: str, now: datetime) -> int:
+    """Do `begin` where nobody knows whether it was done before by the same taker."""
+    taken: int | None = conn.execute(_TAKEN, {"match": match_id, "taker": lease}).scalar()
+    return begin(conn, match_id, lease, now) if taken is None else taken
+
+
 def stands(conn: Connection, match_id: int, attempt: int, state: str, moves_made: int) -> bool:
     """Whether a match of this attempt is in this state with so many moves."""
     found = conn.execute(
@@ -171,13 +183,14 @@ def void(
     now: datetime,
     *,
     replay: bool,
+    request: Mapping[str, Any] | None = None,
 ) -> int | None:
     """End a match that counts for nobody; with `replay` queue it again and return the new match's id.
 
-    What was played stays on record.
+    What was played stays on record, and so does the `request` that was open, as in `rows.MatchRow`.
     """
     by_seat = [SeatResult(Outcome.VOID, cause, 0.0) for cause in causes]
-    end_void(conn, Ended(match_id, attempt, by_seat, detail, now))
+    end_void(conn, Ended(match_id, attempt, by_seat, detail, now, request=request))
     return _replay(conn, match_id, now) if replay else None
 
 

@@ -1,6 +1,6 @@
 """What there is to read about agents."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,16 +53,34 @@ def versions(conn: Connection, name: str) -> list[VersionRow]:
 
 def losses(conn: Connection, name: str) -> dict[str, int]:
     """Count the lost matches of an agent, all versions and ladders, by cause; the most frequent first."""
-    seats, number = schema.seats, func.count().label("number")
+    counted: Counter[str] = Counter()
+    for lost in losses_by_record(conn, name).values():
+        counted.update(lost)
+    return dict(sorted(counted.items(), key=lambda cause: (-cause[1], cause[0])))
+
+
+def losses_by_record(conn: Connection, name: str) -> dict[tuple[str, int], dict[str, int]]:
+    """Count the lost matches of an agent by cause, for each ladder and version, the most frequent first.
+
+    They add up to `losses` of that version's record: both count what has a result. Reads every match of the
+    agent.
+    """
+    seats, versions, ladders = schema.seats, schema.versions, schema.ladders
+    number = func.count().label("number")
     found = conn.execute(
-        select(seats.c.cause, number)
-        .join(schema.versions, schema.versions.c.id == seats.c.version_id)
-        .join(schema.agents, schema.agents.c.id == schema.versions.c.agent_id)
+        select(ladders.c.name, versions.c.number.label("version"), seats.c.cause, number)
+        .join(schema.matches, schema.matches.c.id == seats.c.match_id)
+        .join(ladders, ladders.c.id == schema.matches.c.ladder_id)
+        .join(versions, versions.c.id == seats.c.version_id)
+        .join(schema.agents, schema.agents.c.id == versions.c.agent_id)
         .where(schema.agents.c.name_key == name_key(name), seats.c.outcome == Outcome.LOSS.value)
-        .group_by(seats.c.cause)
+        .group_by(ladders.c.name, versions.c.number, seats.c.cause)
         .order_by(number.desc(), seats.c.cause)
     )
-    return {row.cause: row.number for row in found}
+    counted: dict[tuple[str, int], dict[str, int]] = defaultdict(dict)
+    for row in found:
+        counted[row.name, row.version][row.cause] = row.number
+    return dict(counted)
 
 
 def _agents() -> Select[Any]:

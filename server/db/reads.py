@@ -16,9 +16,9 @@ from server.core.names import name_key
 from server.core.standings import PROVISIONAL_GAMES, StandingsRow, rank_rows, standing
 from server.db import cursor as cursors
 from server.db import schema
-from server.db.ladders import Ladder
-from server.db.matches import MoveRow
+from server.db.ladders import ladder
 from server.db.profiles import agent, agents_page, losses, versions
+from server.db.records import MoveRow, move_row
 from server.db.rows import AgentRow, LadderRecord, MatchRow, SeatRow, VersionRow
 
 __all__ = [
@@ -42,12 +42,6 @@ __all__ = [
     "times",
     "versions",
 ]
-
-
-def ladder(conn: Connection, name: str) -> Ladder | None:
-    """Return the ladder of that name, also one that is closed."""
-    row = conn.execute(select(schema.ladders).where(schema.ladders.c.name == name)).one_or_none()
-    return Ladder(row.id, row.name, row.title, row.game, row.move_ms) if row else None
 
 
 def standings(conn: Connection, ladder_id: int) -> list[StandingsRow]:
@@ -149,18 +143,7 @@ def moves(conn: Connection, match_id: int) -> list[MoveRow]:
         return []
     table = schema.moves
     query = select(table).where(table.c.match_id == match_id).order_by(table.c.ply)
-    return [
-        MoveRow(
-            row.ply,
-            row.seat,
-            row.action,
-            row.elapsed_ms,
-            row.charged_ms,
-            msgspec.json.decode(row.info) if row.info is not None else None,
-            row.received_at,
-        )
-        for row in conn.execute(query)
-    ]
+    return [move_row(row) for row in conn.execute(query)]
 
 
 def times(conn: Connection, match_ids: Iterable[int]) -> dict[int, list[int]]:
@@ -218,6 +201,7 @@ def _with_seats(conn: Connection, found: Iterable[Row[Any]]) -> list[MatchRow]:
             created_at=row.created_at,
             started_at=row.started_at,
             finished_at=row.finished_at,
+            last_request=msgspec.json.decode(row.last_request) if row.last_request is not None else None,
             seats=tuple(sitting[row.id]),
         )
         for row in found

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from server.core import elo
+from server.core.match_events import Timing
 from server.core.outcome import Cause, Outcome, Result
 from server.db.schema import matches, moves, ratings, results, seats
 
@@ -21,7 +22,10 @@ class Stale(RuntimeError):  # noqa: N818 - a word of the domain: the caller's vi
 
 
 class MoveRow(NamedTuple):
-    """A recorded move. Plies count from 0."""
+    """A recorded move. Plies count from 0; how it was timed is as in `server.core.Timing`.
+
+    `limit_ms` is None where there was none: of a chance outcome, and of an old record.
+    """
 
     ply: int
     seat: int
@@ -30,6 +34,46 @@ class MoveRow(NamedTuple):
     charged_ms: int
     info: dict[str, Any] | None
     received_at: datetime
+    waited_ms: int = 0
+    round_trip_ms: float | None = None
+    lag_ms: int = 0
+    away_ms: int = 0
+    limit_ms: int | None = None
+    timed_out: bool = False
+
+    @property
+    def timing(self) -> Timing:
+        """How it was timed; an old record has no limit, which is 0 then."""
+        return Timing(
+            elapsed_ms=self.elapsed_ms,
+            refunded_ms=self.elapsed_ms - self.charged_ms,
+            charged_ms=self.charged_ms,
+            limit_ms=self.limit_ms or 0,
+            waited_ms=self.waited_ms,
+            round_trip_ms=self.round_trip_ms,
+            lag_ms=self.lag_ms,
+            away_ms=self.away_ms,
+            timed_out=self.timed_out,
+        )
+
+
+def move_row(row: Row[Any]) -> MoveRow:
+    """Read a row of the table."""
+    return MoveRow(
+        row.ply,
+        row.seat,
+        row.action,
+        row.elapsed_ms,
+        row.charged_ms,
+        None if row.info is None else msgspec.json.decode(row.info),
+        row.received_at,
+        row.waited_ms,
+        row.round_trip_ms,
+        row.lag_ms,
+        row.away_ms,
+        row.limit_ms,
+        row.timed_out,
+    )
 
 
 class SeatResult(NamedTuple):
@@ -49,7 +93,10 @@ class Played(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A match that is over: what each seat got; `last` are the moves that have not been recorded before."""
+    """A match that is over: what each seat got; `last` are the moves that have not been recorded before.
+
+    `request` is what was asked and not answered as it should have been, as in `rows.MatchRow`.
+    """
 
     match_id: int
     attempt: int
@@ -57,6 +104,7 @@ class Ended(NamedTuple):
     detail: str | None
     now: datetime
     last: Sequence[MoveRow] = ()
+    request: Mapping[str, Any] | None = None
 
 
 class _Rated(NamedTuple):
@@ -77,7 +125,12 @@ _END = (
     update(matches)
     .where(matches.c.id == bindparam("match"), matches.c.attempt == bindparam("of_attempt"))
     .where(or_(matches.c.state == "starting", matches.c.state == "running"))
-    .values(state=bindparam("end"), detail=bindparam("why"), finished_at=bindparam("at"))
+    .values(
+        state=bindparam("end"),
+        detail=bindparam("why"),
+        finished_at=bindparam("at"),
+        last_request=bindparam("request"),
+    )
 )
 _SITTING = (
     select(seats.c.match_id, matches.c.ladder_id, seats.c.version_id, ratings.c.elo, ratings.c.games)
@@ -119,8 +172,7 @@ def record_moves(conn: Connection, played: Sequence[Played]) -> list[None]:
         for ply, move in enumerate(row, row[0].ply):
             if move.ply != ply:
                 raise ValueError(f"match {match_id}: expected ply {ply}, got {move.ply}")
-            info = None if move.info is None else msgspec.json.encode(move.info).decode()
-            rows.append({**move._asdict(), "match_id": match_id, "info": info})
+            rows.append({**move._asdict(), "match_id": match_id, "info": _json(move.info)})
     counted = conn.execute(
         _COUNT_MOVES,
         [
@@ -190,7 +242,7 @@ def _end(conn: Connection, state: str, ended: Sequence[Ended]) -> None:
         _END,
         [
             {"match": match.match_id, "of_attempt": match.attempt, "end": state}
-            | {"why": match.detail, "at": match.now}
+            | {"why": match.detail, "at": match.now, "request": _json(match.request)}
             for match in ended
         ],
     )
@@ -231,6 +283,10 @@ def _seat_row(
         "before": before,
         "after": after,
     }
+
+
+def _json(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 def _named(changes: Sequence[Played] | Sequence[Ended]) -> str:

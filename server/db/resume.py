@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, select, update
 
-from server.db.ladders import Ladder
+from server.core.match_events import Timing
+from server.db.ladders import Ladder, of_row
+from server.db.records import move_row
 from server.db.schema import agents, ladders, matches, moves, ratings, seats, versions
 
 _IN_PLAY = ("starting", "running")
@@ -26,14 +28,12 @@ class Seated:
     games: int
 
 
-@dataclass(frozen=True)
-class InterruptedMove:
-    """A move as it was recorded. Its time was refunded but for `charged_ms`."""
+class InterruptedMove(NamedTuple):
+    """A move, or an outcome of chance, as it was recorded; an old record has no limit, which is 0 then."""
 
     seat: int
     action: str
-    elapsed_ms: int
-    charged_ms: int
+    timing: Timing
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,20 @@ def resume(conn: Connection, lease: str) -> list[Interrupted]:
         sitting[row.match_id].append(Seated(*row[1:]))
     played: dict[int, list[InterruptedMove]] = defaultdict(list)
     for row in conn.execute(_moves().where(moves.c.match_id.in_(taken))):
-        played[row.match_id].append(InterruptedMove(*row[1:]))
+        move = move_row(row)
+        played[row.match_id].append(InterruptedMove(move.seat, move.action, move.timing))
+    known = {row.id: of_row(row) for row in conn.execute(select(ladders))}
     return [
-        _interrupted(row, tuple(sitting[row.id]), tuple(played[row.id]))
-        for row in conn.execute(_matches()).all()
+        Interrupted(
+            id=row.id,
+            attempt=row.attempt,
+            game=row.game,
+            time_control=msgspec.json.decode(row.time_control),
+            ladder=known[row.ladder_id],
+            seats=tuple(sitting[row.id]),
+            moves=tuple(played[row.id]),
+        )
+        for row in conn.execute(_matches())
     ]
 
 
@@ -82,13 +92,8 @@ def _matches() -> Any:
             matches.c.attempt,
             matches.c.game,
             matches.c.time_control,
-            ladders.c.id.label("ladder_id"),
-            ladders.c.name,
-            ladders.c.title,
-            ladders.c.game.label("ladder_game"),
-            ladders.c.move_ms,
+            matches.c.ladder_id,
         )
-        .join(ladders, ladders.c.id == matches.c.ladder_id)
         .where(matches.c.state == "starting")
         .order_by(matches.c.id)
     )
@@ -119,20 +124,4 @@ def _seats() -> Any:
 
 
 def _moves() -> Any:
-    """Columns: the match, then the fields of InterruptedMove in their order."""
-    columns = moves.c.match_id, moves.c.seat, moves.c.action, moves.c.elapsed_ms, moves.c.charged_ms
-    return select(*columns).order_by(moves.c.match_id, moves.c.ply)
-
-
-def _interrupted(
-    row: Row[Any], sitting: tuple[Seated, ...], played: tuple[InterruptedMove, ...]
-) -> Interrupted:
-    return Interrupted(
-        id=row.id,
-        attempt=row.attempt,
-        game=row.game,
-        time_control=msgspec.json.decode(row.time_control),
-        ladder=Ladder(row.ladder_id, row.name, row.title, row.ladder_game, row.move_ms),
-        seats=sitting,
-        moves=played,
-    )
+    return select(moves).order_by(moves.c.match_id, moves.c.ply)

@@ -30,7 +30,11 @@ class SeatRow:
 
 @dataclass(frozen=True)
 class MatchRow:
-    """A match with its seats. `moves` counts the recorded moves; a void match has a `finished_at` too."""
+    """A match with its seats. `moves` counts the recorded moves; a void match has a `finished_at` too.
+
+    `last_request` is what was asked when the match ended and not answered as it should have been, if
+    anything was: `seat`, `ply`, `received`, `at` (UTC, ISO 8601) and the fields of `server.core.Timing`.
+    """
 
     id: int
     ladder: str
@@ -47,6 +51,7 @@ class MatchRow:
     started_at: datetime | None
     finished_at: datetime | None
     seats: tuple[SeatRow, ...]
+    last_request: dict[str, Any] | None = None
 
     @property
     def over(self) -> bool:

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -134,7 +135,8 @@ tokens = Table(
     CheckConstraint("(scope = 'play') = (agent_id IS NOT NULL)", name="agent"),
 )
 
-# `position` orders the ladders; it is null for one that the settings no longer name.
+# `position` orders the ladders; it is null for one that the settings no longer name. `time_control` is JSON,
+# as agents.protocol.TimeControl; a match keeps that of its ladder when it was queued.
 ladders = Table(
     "ladders",
     METADATA,
@@ -142,7 +144,7 @@ ladders = Table(
     Column("name", AnyText, nullable=False),
     Column("title", AnyText, nullable=False),
     Column("game", AnyText, nullable=False),
-    Column("move_ms", Integer, nullable=False),
+    Column("time_control", AnyText, nullable=False),
     Column("position", Integer),
     UniqueConstraint("name"),
 )
@@ -166,6 +168,7 @@ ratings = Table(
 # `attempt` counts how often the match was taken up, `lease` says by whom: who writes with an older attempt
 # is refused. `moves` counts the recorded moves. Both games of a seat-swapped pair have the same `pair_id`,
 # the id of the first. A void match is played again at most once, by the match that names it in `replay_of`.
+# `last_request` is JSON, as in rows.MatchRow.
 matches = Table(
     "matches",
     METADATA,
@@ -183,6 +186,7 @@ matches = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),
+    Column("last_request", AnyText),
     UniqueConstraint("replay_of"),
     CheckConstraint("state IN ('queued', 'starting', 'running', 'finished', 'void')", name="state"),
     Index(None, "state", "id"),
@@ -205,6 +209,9 @@ seats = Table(
     Index(None, "version_id", "match_id"),
 )
 
+# How a move was timed, as server.core.Timing says; what was refunded is elapsed_ms - charged_ms. The limit is
+# null where none was written down: of a chance outcome, and of moves older than the column. `received_at` is
+# when the reply came in, by the wall clock.
 moves = Table(
     "moves",
     METADATA,
@@ -216,6 +223,12 @@ moves = Table(
     Column("charged_ms", Integer, nullable=False),
     Column("received_at", UtcDateTime, nullable=False),
     Column("info", AnyText),
+    Column("waited_ms", Integer, nullable=False, server_default="0"),
+    Column("round_trip_ms", Double),
+    Column("lag_ms", Integer, nullable=False, server_default="0"),
+    Column("away_ms", Integer, nullable=False, server_default="0"),
+    Column("limit_ms", Integer),
+    Column("timed_out", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("match_id", "ply"),
 )
 

@@ -9,6 +9,7 @@ itself, to find the one to blame. Statements of many rows are what makes a move 
 """
 
 import asyncio
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -19,6 +20,9 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from server.db.absence import Absence, is_away
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -50,10 +54,13 @@ class Writer:
     A job must not commit or roll back, and must not keep its connection or a cursor. `durable` jobs survive
     power loss once their future resolves, the others a killed process (SQLite; PostgreSQL's commits always
     survive both). `engine` sees the option `durable` on the connection when a transaction begins.
+
+    `absence` knows since when nothing can be written.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.absence = Absence(time.monotonic)
         self._queue: SimpleQueue[Sequence[_Job] | None] = SimpleQueue()
         self._turns: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
         self._submitting = Lock()
@@ -114,7 +121,10 @@ class Writer:
             closing = self._receive(waiting) or closing
             batch = [waiting.popleft() for _ in range(min(BATCH, len(waiting)))]
             if batch:
-                _tell(self._commit(batch))
+                self.absence.begin()
+                answers = self._commit(batch)
+                self.absence.end(next((a.error for a in answers if is_away(a.error)), None))
+                _tell(answers)
 
     def _receive(self, waiting: deque[_Job]) -> bool:
         """Add what is queued, up to a batch; wait if there is nothing to do. Whether nothing will follow."""
@@ -151,8 +161,7 @@ def _carry_out(conn: Connection, jobs: list[_Job]) -> list[_Answer]:
     except BaseException as error:
         if conn.invalidated:
             raise  # with the connection everybody's work is lost
-        conn.exec_driver_sql("ROLLBACK TO SAVEPOINT jobs")
-        conn.exec_driver_sql("RELEASE SAVEPOINT jobs")
+        _undo(conn, error)
         if len(jobs) == 1:
             if isinstance(error, StopIteration):  # no future takes one
                 error = RuntimeError(f"the job raised {error!r}")
@@ -160,6 +169,18 @@ def _carry_out(conn: Connection, jobs: list[_Job]) -> list[_Answer]:
         return [answer for job in jobs for answer in _carry_out(conn, [job])]
     conn.exec_driver_sql("RELEASE SAVEPOINT jobs")
     return answers
+
+
+def _undo(conn: Connection, error: BaseException) -> None:
+    """Take back what was done since the savepoint. Raises `error` if that is gone with everybody's work.
+
+    SQLite rolls the whole transaction back by itself where the disk fails.
+    """
+    try:
+        conn.exec_driver_sql("ROLLBACK TO SAVEPOINT jobs")
+        conn.exec_driver_sql("RELEASE SAVEPOINT jobs")
+    except DBAPIError:
+        raise error from None
 
 
 def _tell(answers: Sequence[_Answer]) -> None:

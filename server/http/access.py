@@ -24,7 +24,8 @@ async def bearer(
     """Return who holds the token of a request; None if it has none, and none is needed.
 
     A token that is worth nothing is refused even where none is needed. Raises InputError: `no_token`,
-    `bad_token`, `wrong_scope`; LimitReachedError for too many bad tokens from one address.
+    `bad_token`, `wrong_scope`; LimitReachedError for too many bad tokens from one address, or too many
+    requests with a good one from wherever.
     """
     token = bearer_token(request)
     kinds = " or ".join(scopes)
@@ -36,6 +37,7 @@ async def bearer(
     if found is None:
         services.limits.bad_tokens.spend(address_of(request), services.clock())
         raise InputError("bad_token", expected="a token of this server", got="another", where=WHERE)
+    services.limits.token_requests.spend(str(found.token_id), services.clock())
     if found.scope not in scopes:
         raise InputError(
             "wrong_scope",

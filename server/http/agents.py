@@ -2,10 +2,12 @@
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from agents.protocol import Cause
 from games.errors import InputError
-from server.db import reads
+from server.db import profiles, reads
 from server.db.reads import AgentRow, VersionRow
 from server.http.endpoint import Call, answer
 from server.http.views import AgentView, Page, PageLimit, VersionView
@@ -27,9 +29,14 @@ async def list_agents(call: Call) -> web.Response:
 
 
 async def one_agent(call: Call) -> web.Response:
-    """Answer one agent."""
-    row = await call.services.db.read(_find, call.path["name"])
-    return answer(msgspec.convert(row, AgentView, from_attributes=True))
+    """Answer one agent, with why it lost."""
+    row, lost = await call.services.db.read(_with_losses, call.path["name"])
+    view = msgspec.convert(row, AgentView, from_attributes=True)
+    told = [
+        replace(record, losses_by_cause=lost.get((record.ladder, record.version), {}))
+        for record in view.ladders
+    ]
+    return answer(replace(view, ladders=told))
 
 
 async def list_versions(call: Call) -> web.Response:
@@ -44,6 +51,13 @@ def _find(conn: Connection, name: str) -> AgentRow:
     if row is None:
         raise InputError("unknown_agent", expected="an agent", got=repr(name))
     return row
+
+
+def _with_losses(conn: Connection, name: str) -> tuple[AgentRow, dict[tuple[str, int], dict[Cause, int]]]:
+    """Return the agent of that name, and its lost matches by ladder, version and cause."""
+    row = _find(conn, name)
+    lost = profiles.losses_by_record(conn, row.name)
+    return row, msgspec.convert(lost, dict[tuple[str, int], dict[Cause, int]])
 
 
 def _versions(conn: Connection, name: str) -> list[VersionRow]:

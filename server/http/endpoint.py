@@ -97,6 +97,7 @@ class Endpoint:
                 access.count_request(request, services)
             if not self.safe:
                 check_origin(request)
+                services.db.absence.check()
             bearer = None
             if self.scopes:
                 bearer = await access.bearer(request, services, self.scopes, needed=not self.open_to_some)

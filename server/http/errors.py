@@ -41,7 +41,9 @@ STATUS: Mapping[str, int] = {
     "body_too_large": 413,
     "wrong_content_encoding": 415,
     "wrong_content_type": 415,
+    "too_many_connections": 429,
     "too_many_requests": 429,
+    "headers_too_large": 431,
     "database_unavailable": 503,
     "server_full": 503,
 }
@@ -49,7 +51,7 @@ STATUS: Mapping[str, int] = {
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An error as every endpoint answers it. `limit` and `retry_after` (seconds) come with status 429."""
+    """An error as all endpoints answer it. One of a limit has `limit` and `retry_after` (seconds)."""
 
     type: str
     title: str
@@ -65,13 +67,15 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class LimitReachedError(InputError):
-    """Too many requests; `retry_after_s` says when the next one will do."""
+    """Too many of something; `limit` names it, and `retry_after_s` says when the next one will do."""
 
-    def __init__(self, limit: str, allowance: str, retry_after_s: int) -> None:
+    def __init__(
+        self, limit: str, allowance: str, retry_after_s: int, *, code: str = "too_many_requests"
+    ) -> None:
         self.limit = limit
         self.retry_after_s = retry_after_s
         super().__init__(
-            "too_many_requests",
+            code,
             expected=f"at most {allowance}",
             got=f"one more; the next is possible in {retry_after_s} s",
             where=limit,

@@ -47,9 +47,10 @@ async def match_events(call: Call) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         response.content_type = EVENTS_TYPE
         secure(response)
-        await response.prepare(call.request)
         try:
-            await _send(response, first, batches)
+            with call.services.stay(call.request):
+                await response.prepare(call.request)
+                await _send(response, first, batches)
         except (ConnectionError, TimeoutError) as error:
             log.debug("listener.cut", error=repr(error))
             if call.request.transport is not None:

@@ -7,11 +7,9 @@ from aiohttp import web
 from sqlalchemy import Connection
 
 import games
-from agents.protocol import TimeControl
 from games.errors import InputError
 from server.db import ladders, reads
 from server.http.endpoint import Call, answer
-from server.http.services import Services
 from server.http.views import GameView, LadderView, Page
 
 
@@ -23,13 +21,13 @@ async def list_games(_call: Call) -> web.Response:
 async def list_ladders(call: Call) -> web.Response:
     """Answer all ladders, in their order."""
     found = await call.services.db.read(ladders.all_ladders)
-    return answer(Page(items=[_view(ladder, call.services) for ladder in found]))
+    return answer(Page(items=[_view(ladder) for ladder in found]))
 
 
 async def one_ladder(call: Call) -> web.Response:
     """Answer one ladder."""
     ladder = await call.services.db.read(find_ladder, call.path["ladder"])
-    return answer(_view(ladder, call.services))
+    return answer(_view(ladder))
 
 
 def find_ladder(conn: Connection, name: str) -> ladders.Ladder:
@@ -46,7 +44,5 @@ def _games() -> list[GameView]:
     return [msgspec.convert(games.load(name).to_json(), GameView) for name in games.names()]
 
 
-def _view(ladder: ladders.Ladder, services: Services) -> LadderView:
-    settings = services.settings
-    control = TimeControl(ladder.move_ms, margin_ms=settings.margin_ms, ready_ms=settings.ready_ms)
-    return LadderView(ladder.name, ladder.title, ladder.game, control)
+def _view(ladder: ladders.Ladder) -> LadderView:
+    return LadderView(ladder.name, ladder.title, ladder.game, ladder.time_control)

@@ -1,18 +1,20 @@
 """Matches: pages of them, one of them, and its record."""
 
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 from sqlalchemy import Connection
 
 import games
-from agents.protocol import Cause, Outcome, State, TimeControl
+from agents.protocol import Cause, Outcome, State
 from games.errors import InputError
 from games.position import Position
 from server.db import reads
 from server.db.reads import MatchRow, MoveRow, SeatRow
+from server.http import clocks
 from server.http.endpoint import Call, answer
 from server.http.validation import read_number
 from server.http.views import ActionView, MatchView, Page, PageLimit, PlayerView, RecordView
@@ -40,25 +42,13 @@ async def list_matches(call: Call) -> web.Response:
 
 
 async def one_match(call: Call) -> web.Response:
-    """Answer one match with its latest position."""
-    row, moves = await call.services.db.read(_find, call.path["id"])
-    final = _position(row, moves)
-    seen = None if final is None else final.text(row.viewer)
-    return answer(_view(row, [move.elapsed_ms for move in moves], seen))
+    """Answer one match with its latest position and its clock."""
+    return answer(_one(*await call.services.db.read(_find, call.path["id"])))
 
 
 async def match_record(call: Call) -> web.Response:
     """Answer everything about one match."""
-    row, moves = await call.services.db.read(_find, call.path["id"])
-    final = _position(row, moves)
-    record = RecordView(
-        match=_view(row, [move.elapsed_ms for move in moves]),
-        time_control=msgspec.convert(row.time_control, TimeControl),
-        initial_position=None if final is None else Position.start(final.game).text(),
-        actions=_actions(row, moves, final),
-        final_position=None if final is None else final.text(row.viewer),
-    )
-    return answer(record)
+    return answer(_record(*await call.services.db.read(_find, call.path["id"])))
 
 
 def _page(conn: Connection, query: MatchesQuery) -> Page[MatchView]:
@@ -82,6 +72,31 @@ def _find(conn: Connection, text: str) -> tuple[MatchRow, list[MoveRow]]:
     return row, reads.moves(conn, row.id)
 
 
+def _one(row: MatchRow, moves: Sequence[MoveRow]) -> MatchView:
+    final = _position(row, moves)
+    measured, told = clocks.clock(row, moves)
+    return replace(
+        _view(row, [move.elapsed_ms for move in moves]),
+        position=None if final is None else final.text(row.viewer),
+        clock=measured,
+        verdict=told,
+    )
+
+
+def _record(row: MatchRow, moves: Sequence[MoveRow]) -> RecordView:
+    final = _position(row, moves)
+    measured, told = clocks.clock(row, moves)
+    return RecordView(
+        match=_view(row, [move.elapsed_ms for move in moves]),
+        time_control=clocks.time_control(row),
+        initial_position=None if final is None else Position.start(final.game).text(),
+        actions=_actions(row, moves, final),
+        final_position=None if final is None else final.text(row.viewer),
+        clock=measured,
+        verdict=told,
+    )
+
+
 def _position(row: MatchRow, moves: Sequence[MoveRow]) -> Position | None:
     """Return the latest position; None for a game whose rules are no longer here."""
     try:
@@ -90,9 +105,7 @@ def _position(row: MatchRow, moves: Sequence[MoveRow]) -> Position | None:
         return None
 
 
-def _view(
-    row: MatchRow, times: list[int], position: str | msgspec.UnsetType | None = msgspec.UNSET
-) -> MatchView:
+def _view(row: MatchRow, times: list[int]) -> MatchView:
     return MatchView(
         id=row.id,
         ladder=row.ladder,
@@ -106,7 +119,6 @@ def _view(
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
-        position=position,
     )
 
 
@@ -135,13 +147,24 @@ def _actions(row: MatchRow, moves: Sequence[MoveRow], final: Position | None) ->
     hidden = final is not None and final.game.hidden
     told = row.over or (all(seat.house for seat in row.seats) and not hidden)
     return [
-        ActionView(
-            ply=move.ply,
-            seat=move.seat,
-            action=action,
-            elapsed_ms=move.elapsed_ms,
-            charged_ms=move.charged_ms,
-            info=move.info if told else None,
-        )
-        for move, action in zip(moves, seen, strict=True)
+        _action(move, action, move.info if told else None) for move, action in zip(moves, seen, strict=True)
     ]
+
+
+def _action(move: MoveRow, action: str, info: dict[str, Any] | None) -> ActionView:
+    timed = clocks.timing(move)
+    return ActionView(
+        ply=move.ply,
+        seat=move.seat,
+        action=action,
+        limit_ms=timed.limit_ms or None,
+        waited_ms=timed.waited_ms,
+        elapsed_ms=timed.elapsed_ms,
+        round_trip_ms=timed.round_trip_ms,
+        refunded_ms=timed.refunded_ms,
+        charged_ms=timed.charged_ms,
+        lag_ms=timed.lag_ms,
+        away_ms=timed.away_ms,
+        timed_out=timed.timed_out,
+        info=info,
+    )

@@ -78,9 +78,9 @@ def is_local(request: web.Request) -> bool:
     A browser (it sends Origin) must have addressed a loopback name too, lest another site's name that
     was pointed at 127.0.0.1 speak for the person at this machine.
     """
-    if any(name in request.headers for name in _FORWARDED) or not _is_loopback(request.remote or ""):
+    if any(name in request.headers for name in _FORWARDED) or not is_loopback(request.remote or ""):
         return False
-    return "Origin" not in request.headers or _is_loopback(_host_name(request.host))
+    return "Origin" not in request.headers or is_loopback(_host_name(request.host))
 
 
 def _host_name(host: str) -> str:
@@ -89,7 +89,8 @@ def _host_name(host: str) -> str:
     return host.partition(":")[0]
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Whether a name or an address is that of this machine to itself."""
     if name.lower() == "localhost":
         return True
     try:
@@ -107,11 +108,16 @@ def bearer_token(request: web.Request) -> str | None:
 
 
 def address_of(request: web.Request) -> str:
-    """Return the client's address for counting; a whole /64 of IPv6 counts as one."""
+    """Return the client's address for counting."""
+    return counted_as(request.remote or "")
+
+
+def counted_as(peer: str) -> str:
+    """Return an address for counting: a whole /64 of IPv6 counts as one."""
     try:
-        address = ipaddress.ip_address((request.remote or "").partition("%")[0])
+        address = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:
         return "unknown"
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+    if isinstance(address, ipaddress.IPv6Address) and not (address.ipv4_mapped or address.is_loopback):
         return str(ipaddress.ip_network((address, 64), strict=False))
     return str(address)

@@ -71,11 +71,38 @@ class PlayerView(msgspec.Struct, frozen=True):
     elo_after: float | None
 
 
+class ClockEntry(msgspec.Struct, frozen=True):
+    """How the server measured one request: charged = elapsed - refunded, in whole milliseconds.
+
+    From `asked_at` it was wanted, at `handed_over_at` it went out (`waited_ms` later), at `received_at` the
+    answer was in (null if none came in time). Of the refund `lag_ms` was lateness of the server, `away_ms`
+    time without a connection, the rest the way there and back. `limit_ms` is null in old records,
+    `round_trip_ms` where nobody measured it. `timed_out`: a random action was played. `counted` is false for
+    the request that was open when the match ended.
+    """
+
+    ply: int
+    seat: int
+    asked_at: Instant
+    handed_over_at: Instant
+    received_at: Instant | None
+    limit_ms: int | None
+    waited_ms: int
+    elapsed_ms: int
+    round_trip_ms: float | None
+    refunded_ms: int
+    charged_ms: int
+    lag_ms: int
+    away_ms: int
+    timed_out: bool
+    counted: bool
+
+
 class MatchView(msgspec.Struct, frozen=True):
     """A match. `moves` is their number, `times` the milliseconds each took; `detail` explains the end.
 
-    `position`, the latest one, comes only with a match asked for by its id. `replay_of` is the void
-    match that this one repeats.
+    Only a match asked for by its id has `position`, the latest one, `clock`, how each request was measured,
+    and `verdict`, what that says of the end. `replay_of` is the void match that this one repeats.
     """
 
     id: int
@@ -91,10 +118,12 @@ class MatchView(msgspec.Struct, frozen=True):
     started_at: Instant | None
     finished_at: Instant | None
     position: str | msgspec.UnsetType | None = msgspec.UNSET
+    clock: list[ClockEntry] | msgspec.UnsetType = msgspec.UNSET
+    verdict: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ActionView(msgspec.Struct, frozen=True):
-    """One action: what it was, how long it took, how much of that was charged, what the agent said of it.
+    """One action: what it was, how it was timed as in ClockEntry, what the agent said of it.
 
     `seat` is -1 for an outcome of chance, which took no time.
     """
@@ -102,23 +131,38 @@ class ActionView(msgspec.Struct, frozen=True):
     ply: int
     seat: int
     action: str
+    limit_ms: int | None
+    waited_ms: int
     elapsed_ms: int
+    round_trip_ms: float | None
+    refunded_ms: int
     charged_ms: int
+    lag_ms: int
+    away_ms: int
+    timed_out: bool
     info: dict[str, Any] | None
 
 
 class RecordView(msgspec.Struct, frozen=True):
-    """All there is to know of a match: with it the match can be played through again."""
+    """All there is to know of a match: with it the match can be played through again.
+
+    `clock` is how each request was measured, `verdict` what that says of the end.
+    """
 
     match: MatchView
     time_control: TimeControl
     initial_position: str | None
     actions: list[ActionView]
     final_position: str | None
+    clock: list[ClockEntry]
+    verdict: str
 
 
 class RatingView(msgspec.Struct, frozen=True):
-    """Rating and record of a version on a ladder."""
+    """Rating and record of a version on a ladder.
+
+    `losses_by_cause` adds up to `losses`; only an agent asked for by its name has it.
+    """
 
     ladder: str
     version: int
@@ -128,6 +172,7 @@ class RatingView(msgspec.Struct, frozen=True):
     wins: int
     draws: int
     losses: int
+    losses_by_cause: dict[Cause, int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AgentView(msgspec.Struct, frozen=True):
@@ -166,7 +211,14 @@ class Registered(msgspec.Struct, frozen=True):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the server can do its work."""
+    """Whether the server can do its work, and whether new matches start.
 
-    status: Literal["ok", "unavailable"]
+    `loop_lag_ms` is the worst lateness of the server in the last seconds; `notice` is what everybody should
+    know of it now.
+    """
+
+    status: Literal["ok", "draining", "unavailable"]
     database: Literal["ok", "unavailable"]
+    admission: Literal["open", "waiting"] = "open"
+    loop_lag_ms: int = 0
+    notice: str | None = None

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from games.errors import InputError
 from server.core.standings import StandingsRow
 from server.db import ladders, reads
+from server.http import clocks
 from server.http.ladders import find_ladder
 
 TOP_ROWS = 6
@@ -57,9 +58,10 @@ class LadderPage:
 
 @dataclass(frozen=True)
 class MatchPage:
-    """A match's page; `replayed_by` is the match that repeats a void one."""
+    """A match's page; `verdict` is None before the end, `replayed_by` the match that repeats a void one."""
 
     match: reads.MatchRow
+    verdict: str | None
     replayed_by: int | None
 
 
@@ -128,7 +130,13 @@ def match(conn: Connection, number: int) -> reads.MatchRow:
 
 def match_page(conn: Connection, number: int) -> MatchPage:
     """Read a match's page. Raises InputError for an unknown one."""
-    return MatchPage(match(conn, number), reads.replay_of_match(conn, number))
+    found = match(conn, number)
+    return MatchPage(found, verdict(found, reads.moves(conn, number)), reads.replay_of_match(conn, number))
+
+
+def verdict(found: reads.MatchRow, moves: Sequence[reads.MoveRow]) -> str | None:
+    """Say why a match ended as it did, as far as its clock tells; None before the end."""
+    return clocks.clock(found, moves)[1] if found.over else None
 
 
 def agent_page(conn: Connection, name: str) -> AgentPage:

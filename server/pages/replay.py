@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 import games
 from agents.protocol import MatchView
 from games.position import Position
+from games.protocol import CHANCE
 from server.db import ladders, reads
 from server.pages import content
 from server.past import past_view
@@ -16,6 +17,7 @@ from server.past import past_view
 class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
+    `times` are the milliseconds of each action, null where it was chance's. `verdict` is null before the end.
     `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
     the match that repeats this one, if it was void.
     """
@@ -23,7 +25,9 @@ class Replay(msgspec.Struct, frozen=True):
     view: MatchView
     boards: list[dict[str, object]]
     positions: list[str]
+    times: list[int | None]
     changes: list[float | None]
+    verdict: str | None = None
     replayed_by: int | None = None
 
 
@@ -45,14 +49,16 @@ def recent(conn: Connection, ladder: str | None) -> list[MatchView]:
 
 
 def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
-    moves = [move.action for move in reads.moves(conn, row.id)]
-    positions = _positions(row.game, moves)
-    view = past_view(row, positions[-1])
+    moves = reads.moves(conn, row.id)
+    positions = _positions(row.game, [move.action for move in moves])
+    view = past_view(row, positions[-1], moves)
     shown, viewer = ([] if only_last else positions), row.viewer
     return Replay(
         view,
         boards=[position.board(viewer).to_json() for position in shown],
         positions=[position.text(viewer) for position in shown],
+        times=[None if move.seat == CHANCE else move.elapsed_ms for move in moves],
+        verdict=content.verdict(row, moves),
         changes=[None if seat.elo_after is None else seat.elo_after - seat.elo for seat in row.seats],
         replayed_by=reads.replay_of_match(conn, row.id) if row.state == "void" else None,
     )

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from games.errors import InputError
+from server.http import clocks
 from server.http.services import SERVICES
 from server.pages import content, replay
 from server.pages.assets import static_file
@@ -54,7 +55,14 @@ async def ladder(request: web.Request) -> web.Response:
 async def match(request: web.Request) -> web.Response:
     """Show one match, live or from its record."""
     found = await request.app[SERVICES].db.read(content.match_page, _number(request))
-    return page(request, "match.html", match=found.match, replayed_by=found.replayed_by)
+    return page(
+        request,
+        "match.html",
+        match=found.match,
+        time_control=clocks.time_control(found.match),
+        verdict=found.verdict,
+        replayed_by=found.replayed_by,
+    )
 
 
 async def agent(request: web.Request) -> web.Response:

@@ -9,6 +9,7 @@ import jinja2
 import msgspec
 from aiohttp import web
 
+from server.http.health import notice
 from server.http.services import SERVICES
 from server.pages import assets, words
 from server.pages.here import here as found_at
@@ -37,7 +38,7 @@ def environment() -> jinja2.Environment:
     made.globals["causes"] = msgspec.json.encode(words.CAUSES).decode()
     made.filters["address"] = lambda text: quote(text, safe="")
     made.filters["whole"] = lambda number: f"{number:.0f}".replace("-", "−")
-    made.filters["seconds"] = lambda ms: f"{ms / 1000:g} s"
+    made.filters["pace"] = words.pace
     made.filters["score"] = lambda match: words.score(match.seats)
     made.filters["cause"] = lambda match: words.cause(match.seats)
     return made
@@ -55,6 +56,7 @@ def page(
             here=here,
             server=found_at(request),
             ladders=services.settings.ladders,
+            notice=notice(services),
             now_ms=int(services.clock().timestamp() * 1000),
             **content,
         )

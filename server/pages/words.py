@@ -16,6 +16,7 @@ CAUSES: dict[str, str] = {
     "adjudication": "adjudicated",
     "infrastructure": "server fault",
 }
+SECOND_MS = 1000
 SCORES: dict[str, str] = {"win": "1", "draw": "½", "loss": "0", "void": "–"}
 
 
@@ -29,6 +30,62 @@ class SeatEnd(Protocol):
     @property
     def cause(self) -> str | None:
         """Why."""
+
+
+class TimeControl(Protocol):
+    """The times of a match; see agents.protocol.TimeControl."""
+
+    @property
+    def move_ms(self) -> int:
+        """Most that one move may take."""
+
+    @property
+    def bank_ms(self) -> int:
+        """Time for all moves together."""
+
+    @property
+    def increment_ms(self) -> int:
+        """Added to the bank after each move."""
+
+    @property
+    def byoyomi_ms(self) -> int:
+        """Time of a period."""
+
+    @property
+    def periods(self) -> int:
+        """Periods at the start."""
+
+    @property
+    def strikes(self) -> int:
+        """Time-outs that cost no game."""
+
+    @property
+    def nodes(self) -> int:
+        """Most that a search of the house may look at."""
+
+
+def pace(control: TimeControl) -> str:
+    """Return a time control in a few words: "60 s + 0.5 s, then 3 × 5 s, 2 strikes"."""
+    told = []
+    if control.bank_ms:
+        added = f" + {seconds(control.increment_ms)}" if control.increment_ms else ""
+        told.append(f"{seconds(control.bank_ms)}{added}")
+    if control.byoyomi_ms:
+        told.append(f"{'then ' if told else ''}{control.periods} × {seconds(control.byoyomi_ms)}")
+    if control.move_ms:
+        told.append(f"{'at most ' if told else ''}{seconds(control.move_ms)} a move")
+    if not told:
+        told.append("no clock")
+    if control.nodes:
+        told.append(f"{control.nodes:,} nodes a move")
+    if control.strikes:
+        told.append(f"{control.strikes} {'strikes' if control.strikes > 1 else 'strike'}")
+    return ", ".join(told)
+
+
+def seconds(ms: int) -> str:
+    """Return a time in seconds, "0.5 s"."""
+    return f"{ms / SECOND_MS:g} s"
 
 
 def score(seats: Sequence[SeatEnd]) -> str:

@@ -163,8 +163,8 @@ class Talk:
             )
         )
 
-    def ask(self, moves: str = "", match: int = 7, move_ms: int = 5_000) -> None:
-        """Ask for the action after these moves."""
+    def ask(self, moves: str = "", match: int = 7, move_ms: int = 5_000, **clock: int) -> None:
+        """Ask for the action after these moves; `clock` has more fields of it."""
         position = games.Position.start(games.load("connect_four"), moves=moves.split())
         self.say(
             protocol.YourMove(
@@ -173,7 +173,7 @@ class Talk:
                 position=position.text(),
                 last_actions=list(position.actions[-1:]),
                 legal=position.legal(),
-                clock=protocol.ClockView(move_ms),
+                clock=protocol.ClockView(move_ms, **clock),
             )
         )
 
@@ -184,6 +184,10 @@ class Talk:
 
     def ack(self, ply: int, match: int = 7) -> None:
         self.say(protocol.Ack(match, ply))
+
+    def strike(self, ply: int, match: int = 7) -> None:
+        """Say that a random action is played in place of an answer."""
+        self.say(protocol.Reject(match, ply, "timed_out", "expected an answer in time"))
 
     def end(self, match: int = 7, cause: str = "normal") -> None:
         self.say(
@@ -290,6 +294,9 @@ class Diary(Observer):
 
     def moved(self, start: protocol.MatchStart, move: protocol.Move, elapsed_ms: float) -> None:
         self.moves.append(move.action)
+
+    def struck(self, start: protocol.MatchStart, ply: int, strikes: int) -> None:
+        self.lines.append(f"struck {start.match} {ply} {strikes}")
 
     def match_end(self, start: protocol.MatchStart, end: protocol.MatchEnd) -> None:
         self.lines.append(f"end {end.match}")

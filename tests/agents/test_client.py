@@ -8,6 +8,7 @@ import pytest
 from agents import protocol
 from agents.agent import Resigned
 from agents.client import Timing
+from agents.refusal import COME_AGAIN
 from games import InputError
 
 
@@ -113,7 +114,11 @@ def test_fields_and_messages_of_a_later_protocol_are_tolerated(server, run, scri
     def script(talk):
         talk.welcome()
         talk.say_raw('{"type":"good_news","text":"a message of protocol 2"}')
-        talk.start()
+        talk.say_raw(
+            '{"type":"match_start","match":7,"game":"connect_four","ladder":"four","seat":0,"players":[],'
+            '"time_control":{"move_ms":0,"bank_ms":9000,"moon_ms":3},"position":"","history":[],"tide":"high"}'
+        )
+        talk.hear(protocol.Ready)
         position = "......./......./......./......./......./....... x"
         talk.say_raw(
             '{"type":"your_move","match":7,"ply":0,"position":"' + position + '","last_actions":[],"legal":'
@@ -213,7 +218,7 @@ def test_a_dropped_connection_is_made_again_and_the_match_goes_on(server, run, s
     assert diary.lines == ["connected", "start 7", "reconnecting", "connected", "end 7"]
 
 
-@pytest.mark.parametrize("code", ["too_many_requests", "still_playing"])
+@pytest.mark.parametrize("code", sorted(COME_AGAIN))
 def test_a_new_process_told_to_come_later_comes_later(server, run, scripted, code):
     def first(talk):
         talk.hear(protocol.Hello)

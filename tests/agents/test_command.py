@@ -9,12 +9,15 @@ import psutil
 import pytest
 
 import games
+from agents import view
+from agents.clock import Clock
 from agents.command import Command, CommandAgent
+from agents.conversation import ProgramError
 from agents.local import play_match
 from agents.program import KEPT_STDERR_BYTES, Program
 from agents.protocol import MAX_FRAME_BYTES, TimeControl
 from agents.random_agent import RandomAgent
-from games import InputError
+from games import InputError, Position
 
 GAME = games.load("tic_tac_toe")
 CALM = TimeControl(20_000, margin_ms=200, ready_ms=20_000)
@@ -190,6 +193,23 @@ def test_a_program_that_thinks_too_long_loses_on_time_and_is_ended(command):
     while children() - before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert children() == before
+
+
+@pytest.mark.parametrize(("strikes", "kept"), [(0, False), (20, True)])
+def test_a_program_that_is_late_is_waited_for_while_its_match_has_strikes(command, strikes, kept):
+    """The answer that comes in the end is none any more, but the program is there for the next request."""
+    program = command("where = {", "__import__('time').sleep(2)\n        where = {")
+    agent = program.agent()
+    start = Position.start(GAME)
+    agent.match_start(view.match_start(1, "here", start, 0, ["a", "b"], TimeControl(200, ready_ms=20_000)))
+    agent.asked(view.your_move(1, start, [], 200))
+    clock = Clock(200, strikes=strikes)
+    if kept:
+        assert agent.choose(start.state, clock) in start.legal()
+    else:
+        with pytest.raises(ProgramError, match="got nothing within"):
+            agent.choose(start.state, clock)
+    program.end()
 
 
 def test_what_it_says_about_its_move_is_kept(command):

@@ -67,6 +67,18 @@ def test_the_margin_still_counts_and_a_millisecond_more_does_not(scripted, timer
     assert late.fault.got == "no answer within 1000 ms, choose took 1201 ms"
 
 
+def test_where_no_limit_of_a_move_is_set_each_has_that_of_a_first_one(scripted):
+    seen = []
+
+    def look(state, clock):
+        seen.append(clock.move_ms)
+        return first_legal(state, clock)
+
+    for control in (TimeControl(0, bank_ms=90_000, increment_ms=1_000), TimeControl(0, nodes=500)):
+        assert play_match(GAME, [scripted(look), scripted(look)], control).causes == ("normal", "normal")
+    assert set(seen) == {90_000, 60_000}
+
+
 def test_code_that_does_not_come_back_loses_on_time(scripted):
     release = threading.Event()
     quick = TimeControl(60, margin_ms=20, ready_ms=10_000)

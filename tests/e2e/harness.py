@@ -57,10 +57,14 @@ def free_port() -> int:
 
 @dataclass
 class Server(Answers):
-    """A server in a folder of its own. It can be killed and started again on the same data."""
+    """A server in a folder of its own. It can be killed and started again on the same data.
+
+    `program` is what Python runs: ours, or a test's own that changes something and runs ours.
+    """
 
     folder: Path
     settings: dict[str, str]
+    program: tuple[str, ...] = ("-m", "server.cli")
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     family: list[psutil.Process] = field(default_factory=list)
@@ -100,7 +104,7 @@ class Server(Answers):
         """Start without waiting for it to listen."""
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "server.cli", "serve"],
+                [sys.executable, *self.program, "serve"],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
@@ -206,7 +210,7 @@ def run_plyground(
 
 
 class RawAgent:
-    """An agent that a test plays by hand, message by message."""
+    """An agent that a test plays by hand, message by message. `url` if it goes another way to the server."""
 
     def __init__(
         self,
@@ -216,12 +220,13 @@ class RawAgent:
         ladders: tuple[str, ...] = (),
         concurrency: int = 1,
         token: str = "",
+        url: str = "",
     ) -> None:
         self.name = name
         self.token = token or server.register(name)
         self._open = contextlib.ExitStack()
         socket = connect(
-            server.url.replace("http", "ws") + "/ws/agent",
+            (url or server.url).replace("http", "ws") + "/ws/agent",
             additional_headers={"Authorization": f"Bearer {self.token}"},
             compression=None,
             proxy=None,

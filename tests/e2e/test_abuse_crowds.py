@@ -234,9 +234,12 @@ def test_a_server_without_free_files_refuses_newcomers_and_plays_on(
         line, head = open_socket(play.server, "/ws/watch")
         crowd.callback(line.close)
         heads.append(head)
+        if " 101 " in head:
+            line.sendall(frame(b'{"type":"watch","front":true}'))
+            assert read_some(line), "this one stays now"
     assert " 101 " in heads[0]
     assert " 503 " in heads[-1]
-    assert "server_full" in heads[-1]
+    assert "Retry-After: " in heads[-1]
     play.assert_unaffected(alone)
     crowd.close()
     wait_for(lambda: may_watch(play.server), "room again")

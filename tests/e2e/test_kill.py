@@ -156,7 +156,9 @@ def rows_of_matches(conn: Connection) -> tuple[list[Any], dict[int, list[Any]], 
     return list(conn.execute(select(schema.matches))), *by_match
 
 
-def assert_nothing_was_lost_or_doubled(server: Server, everybody: list[Player]) -> int:
+def assert_nothing_was_lost_or_doubled(
+    server: Server, everybody: list[Player], move_ms: int = MOVE_MS
+) -> int:
     """Hold what the players were told against the database; return how often a match was resumed."""
     database = Database.open(server.database_url)
     try:
@@ -169,7 +171,7 @@ def assert_nothing_was_lost_or_doubled(server: Server, everybody: list[Player]) 
         if match.state == "finished":
             assert {seat.cause for seat in seats[match.id]} == {"normal"}, (match.id, match.detail)
         for move in moves[match.id]:
-            assert move.charged_ms < MOVE_MS
+            assert move.charged_ms < move_ms
     recorded = {(row.match_id, row.ply): row for rows in moves.values() for row in rows}
     for player in everybody:
         for place in player.told.acked:
@@ -214,6 +216,41 @@ def test_a_server_on_postgresql_killed_in_mid_match(make_server: MakeServer, pos
 def test_a_server_on_postgresql_killed_again_and_again(make_server: MakeServer, postgres_url: str) -> None:
     server = make_server(**QUIET, PLYGROUND_DATABASE_URL=postgres_url)
     play_and_kill(server, seed=random.randrange(10**6), kills=15)
+
+
+OUTAGE_S = 6.0
+SHORT_MS = 5_000
+"""Less than an outage: whoever is charged for one has lost."""
+
+
+def restart_at_random(server: Server, draw: random.Random, restarts: int) -> list[int]:
+    """Kill and stop a server in turn, and keep it away for a while; return a spectator's versions."""
+    seen = []
+    for number in range(restarts):
+        time.sleep(draw.uniform(0.5, 2))
+        seen.append(server.watch(ladder=LADDERS[0])["version"])
+        server.signal(signal.SIGTERM if number % 2 else signal.SIGKILL)
+        assert server.wait() in ({0} if number % 2 else {-signal.SIGKILL})
+        time.sleep(OUTAGE_S if number < 2 else draw.uniform(0, 1))
+        server.start()
+    return seen
+
+
+@pytest.mark.deep
+def test_restarts_under_load_cost_no_agent_a_game(make_server: MakeServer) -> None:
+    server = make_server(**QUIET, PLYGROUND_DRAIN_S="1")
+    server.open_ladders({name: name for name in LADDERS}, SHORT_MS)
+    server.start()
+    seed = random.randrange(10**6)
+    sys.stdout.write(f"seed {seed}\n")
+    with players(server, 40) as everybody:
+        wait_for(lambda: all(player.told.acked for player in everybody), "everybody to have played")
+        seen = restart_at_random(server, random.Random(seed), 8)
+    assert seen == sorted(set(seen)), "a spectator's versions grow over restarts"
+    resumed = assert_nothing_was_lost_or_doubled(server, everybody, SHORT_MS)
+    assert resumed >= len(seen), "every restart comes in the middle of matches"
+    server.stop()
+    server.doctor()
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.2, 0.5, 1.0])

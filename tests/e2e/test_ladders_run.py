@@ -24,8 +24,13 @@ def finished(server: Server, ladder: str) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def played(house_server: Server) -> Server:
-    """The server after at least two rated matches on every ladder."""
+    """The server with all its house agents, after at least two rated matches on every ladder."""
     for ladder in LADDERS:
+        wait_for(
+            lambda ladder=ladder: len(house_server.standings(ladder)) >= AGENTS.get(ladder, 6),
+            f"the house agents of {ladder}",
+            timeout_s=180,
+        )
         wait_for(
             lambda ladder=ladder: len(finished(house_server, ladder)) >= 2,
             f"two matches on {ladder}",

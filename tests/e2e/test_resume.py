@@ -173,7 +173,7 @@ def kinds_until_the_close(agent: RawAgent) -> list[str]:
 
 
 def test_a_stopped_server_tells_of_no_end_and_its_matches_go_on(make_server: MakeServer) -> None:
-    server = make_quiet(make_server)
+    server = make_quiet(make_server, PLYGROUND_DRAIN_S="0.2")
     pair = Pair(server)
     pair.play("4")
     server.signal(signal.SIGTERM)
@@ -235,6 +235,23 @@ def test_PB35_after_a_kill_nothing_stays_in_progress_for_ever(make_server: MakeS
     assert {pair.match for pair in away} <= replays
     server.stop()
     server.doctor()
+
+
+def test_who_comes_back_and_will_not_go_on_rests_like_a_no_show(make_server: MakeServer) -> None:
+    server = make_quiet(make_server, PLYGROUND_RESUME_S="4")
+    pair = Pair(server)
+    pair.play("4")
+    kill(server)
+    server.start()
+    ready, idle = (connect_again(server, agent, pair.ladder) for agent in pair.agents)
+    start = ready.await_message("match_start")
+    ready.send({"type": "ready", "match": start["match"]})
+    idle.receive()  # its match_start, to which it says nothing
+    await_state(server, pair.match, "void")
+    told = [line for line in server.log().splitlines() if "agent.no_show" in line]
+    assert len(told) == 1
+    assert f"agent={idle.name} " in told[0]
+    assert pair.match in {match["replay_of"] for match in server.items("matches?state=queued")}
 
 
 def test_a_new_version_does_not_wait_for_the_matches_of_the_old_one(make_server: MakeServer) -> None:

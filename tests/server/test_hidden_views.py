@@ -14,13 +14,14 @@ from games import CHANCE, load
 from games.position import Position
 from games.protocol import PUBLIC
 from server import views, wire
+from server.core.clock import full
 from server.core.match import Ask, Match, Phase, Terms, Timing
 from server.core.outcome import by_utilities
 from server.db.ladders import Ladder
 from server.db.matches import MoveRow
 from server.db.reads import MatchRow, SeatRow
 from server.db.resume import Seated
-from server.http.matches import _actions, _position, _view
+from server.http.matches import _one, _record
 from server.past import past_view
 
 GAME = load("kuhn_poker")
@@ -49,7 +50,7 @@ def as_match(position):
         (True, True),
         (True, True),
         deadline=9.0,
-        asked=None,
+        clocks=(full(Terms(1000)),) * 2,
         movers=movers,
         last=(Timing(5, 0, 5), None),
         result=by_utilities(position.utilities()) if over else None,
@@ -97,8 +98,7 @@ def told_of_the_record(position):
         None,
         sitting,
     )
-    final = _position(row, moves)
-    return [_view(row, [], final.text(row.viewer)), *_actions(row, moves, final), past_view(row, final)]
+    return [_one(row, moves), _record(row, moves), past_view(row, position, moves)]
 
 
 def known_to(viewer, position):

@@ -1,9 +1,13 @@
 """One agent can fill no disk."""
 
+import errno
+import logging
+import sys
+
 import pytest
 import structlog
 
-from server.logs import Throttle
+from server.logs import Throttle, configure
 
 
 class Clock:
@@ -47,3 +51,26 @@ def test_memory_is_bounded_when_everybody_is_somebody_else(key: str):
         clock.now += 0.1
         throttle(None, "info", {"event": "x", key: number})
     assert len(throttle._counts) <= 10_001
+
+
+class FullDisk:
+    """A file that can grow no more."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def flush(self) -> None:
+        self.write("")
+
+
+def test_a_line_that_cannot_be_written_is_lost_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stderr", FullDisk())
+    before = structlog.get_config()
+    handlers, level = logging.root.handlers[:], logging.root.level
+    try:
+        configure("info", Clock())
+        structlog.get_logger().warning("match.database_away")
+    finally:
+        structlog.configure(**before)
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)

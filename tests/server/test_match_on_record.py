@@ -22,7 +22,6 @@ from server.db import agents, doctor, doctor_replay, ladders, matches, schema
 from server.db.engine import Database
 from server.db.resume import Seated
 from server.running_match import RunningMatch, Shell
-from server.settings import LadderSpec
 from server.wall_clock import WallClock
 
 GAME = "connect_four"
@@ -34,6 +33,8 @@ TEN_MOVES = ["4", "4", "4", "4", "4", "4", "1", "1", "1", "1"]
 class Line:
     """Stands for an agent's connection; what it is told has been handed over at once."""
 
+    round_trip_ms = None
+
     def __init__(self) -> None:
         self.heard: list[Any] = []
 
@@ -41,6 +42,9 @@ class Line:
         self.heard.append(message)
         if on_written is not None:
             on_written()
+
+    def ping(self) -> None:
+        """Nobody measures this line."""
 
 
 class Unlucky:
@@ -68,8 +72,11 @@ class Table:
         self.db = db
         self.store: Any = db
         self.wall_s = 1_767_225_600.0
-        self.now = WallClock(lambda: self.wall_s + time.monotonic(), time.monotonic).now
-        (self.ladder,) = db.write_now(ladders.sync, [LadderSpec("four", GAME, "Four")])
+        self.clock = WallClock(lambda: self.wall_s + time.monotonic(), time.monotonic)
+        self.now = self.clock.now
+        (self.ladder,) = db.write_now(
+            ladders.sync, [ladders.LadderSpec("four", "Four", GAME, protocol.TimeControl(5_000))]
+        )
         self.versions = (self._version("ada"), self._version("bob"))
         self.lines = {version: Line() for version in self.versions}
 
@@ -93,7 +100,8 @@ class Table:
             count_move=lambda: None,
             ended=lambda _match: None,
             monotonic=time.monotonic,
-            now=self.now,
+            wall=self.clock.at,
+            behind=lambda _at: 0.0,
         )
         seats = [Seated(n, v, f"agent{n}", 1, False, 1500.0, 0) for n, v in enumerate(self.versions)]
         opened = core.start(Position.start(games.load(GAME)), TERMS, time.monotonic())
@@ -101,7 +109,7 @@ class Table:
         self.running = asyncio.create_task(match.run())
         for seat in (0, 1):
             match.deliver(core.Ready(seat, time.monotonic()))
-        await until(lambda: match.match.asked is not None)
+        await until(lambda: match.match.open is not None)
         return match
 
     async def queue(self) -> tuple[int, int]:
@@ -134,7 +142,7 @@ async def play(match: RunningMatch, *texts: str) -> None:
 
 
 def waits_for(match: RunningMatch, ply: int) -> bool:
-    return match.match.over or (match.match.ply == ply and match.match.asked is not None)
+    return match.match.over or (match.match.ply == ply and match.match.open is not None)
 
 
 def answer(match: RunningMatch, text: str) -> core.Action:

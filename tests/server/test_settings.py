@@ -27,6 +27,12 @@ def test_defaults_listen_on_loopback_8080_with_five_ladders():
     assert settings.database.startswith("sqlite:///")
 
 
+def test_lag_absence_and_a_stop_are_bridged_by_default():
+    settings = load({})
+    assert (settings.lag_ms, settings.grace_ms, settings.drain_s) == (1_000, 5_000, 5.0)
+    assert load({"PLYGROUND_DRAIN_S": "0"}).drain_s == 0.0
+
+
 def test_the_environment_wins_over_the_file(empty_folder: Path):
     (empty_folder / "plyground.toml").write_text('port = 9000\nhost = "::1"\n')
     settings = load({"PLYGROUND_PORT": "9001"})
@@ -51,6 +57,9 @@ def test_ladders_come_from_the_file(empty_folder: Path):
         ({"PLYGROUND_HOUSE": "perhaps"}, "bad_setting", "PLYGROUND_HOUSE"),
         ({"PLYGROUND_REGISTRATION": "all"}, "bad_setting", "PLYGROUND_REGISTRATION"),
         ({"PLYGROUND_HELLO_S": "nan"}, "bad_setting", "PLYGROUND_HELLO_S"),
+        ({"PLYGROUND_LAG_MS": "60001"}, "bad_setting", "lag_ms from 0 to 60000"),
+        ({"PLYGROUND_GRACE_MS": "-1"}, "bad_setting", "grace_ms from 0 to 600000"),
+        ({"PLYGROUND_DRAIN_S": "601"}, "bad_setting", "drain_s from 0 to 600"),
         ({"PLYGROUND_CONFIG": "absent.toml"}, "no_settings_file", "absent.toml"),
     ],
 )
@@ -70,6 +79,9 @@ def test_a_bad_variable_is_named(environ: dict[str, str], code: str, said: str):
         ('[[ladders]]\nname = "a b"\ngame = "tic_tac_toe"', "ladders[0].name"),
         ('[[ladders]]\nname = "a"\ngame = "ludo"', "ludo"),
         ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nmove_ms = 0', "move_ms"),
+        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nmove_ms = "fast"', "ladders[0].move_ms"),
+        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nstrikes = 101', "strikes, ladder a"),
+        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nincrement_ms = 5', "increment_ms, ladder a"),
         ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nspeed = 3', "speed"),
         (
             '[[ladders]]\nname="a"\ngame="tic_tac_toe"\n[[ladders]]\nname="a"\ngame="tic_tac_toe"',

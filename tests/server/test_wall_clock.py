@@ -57,3 +57,24 @@ def test_PB05_it_never_goes_back_and_always_goes_on(steps):
         after = machine.now()
         assert after - before >= timedelta(seconds=waited_s) - timedelta(microseconds=2)
         before = after
+
+
+def test_it_tells_the_time_of_an_instant_that_has_passed(machine):
+    machine.wait(90)
+    received = machine.monotonic_s
+    machine.wait(2)
+    assert machine.clock.at(received) == datetime.fromtimestamp(START + 90, UTC)
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 3), st.floats(-5000, 5000)), max_size=30))
+def test_PB05_instants_told_one_after_the_other_keep_their_order(steps):
+    """Whatever is done to the wall clock between them, and however late they are told."""
+    machine = Machine()
+    before, latest = machine.clock.at(machine.monotonic_s), machine.monotonic_s
+    for waited_s, ago_s, set_by_s in steps:
+        machine.wait(waited_s)
+        machine.wall_s += set_by_s
+        latest = max(latest, machine.monotonic_s - ago_s)
+        after = machine.clock.at(latest)
+        assert after - before >= -timedelta(microseconds=2)
+        before = after

@@ -8,7 +8,8 @@ import { Feed } from "./feed.js";
 import { lostNotice } from "./lost.js";
 import { MoveList } from "./moves.js";
 import { SeatLine, write } from "./seats.js";
-import { detailText, standText } from "./words.js";
+import { TimeTable } from "./timing.js";
+import { detailText, msText, standText } from "./words.js";
 
 const TICK_MS = 100;
 const QUEUED_MS = 3000;
@@ -20,6 +21,7 @@ const id = Number(page.dataset.match);
 
 const board = new BoardView(part("board"), { labels: true });
 const moves = new MoveList(part("moves"), (ply) => show(ply));
+const times = new TimeTable(part("times"));
 let lines = [];
 let view = null;
 let boards = []; // boards[n] is the one after n plies
@@ -53,7 +55,9 @@ function draw({ animate }) {
   write(part("position"), positions[ply] ?? view.position);
   const latest = { running: "live", finished: "end", void: "end" }[view.state] ?? "";
   write(part("ply"), `ply ${ply}`);
-  write(part("of"), shown === null ? latest : `of ${view.ply}`);
+  const taken = ply > 0 ? (moves.times[ply - 1] ?? null) : null;
+  const where = shown === null ? latest : `of ${view.ply}`;
+  write(part("of"), taken === null ? where : `${where} · ${msText(taken)}`);
   const range = part("range");
   range.max = view.ply;
   range.value = ply;
@@ -70,6 +74,7 @@ function take(now, grown) {
     part("below").append(lines[0].element);
   }
   for (const line of lines) line.update(view, changes[line.seat]);
+  times.update(view);
   write(part("status"), view.state === "running" ? `live, ply ${view.ply}` : view.state);
   part("status").classList.toggle("quiet", view.state !== "running");
   page.classList.toggle("is-void", view.state === "void");
@@ -89,7 +94,9 @@ async function load() {
   changes = whole.changes;
   positions = whole.positions;
   showReplay(whole.replayed_by);
-  moves.set(whole.view.moves, whole.view.players);
+  write(part("verdict"), whole.verdict ?? "");
+  part("verdict").hidden = whole.verdict === null;
+  moves.set(whole.view.moves, whole.view.players, whole.times);
   take(whole.view, false);
   if (isOver(view)) {
     feed?.stop();
@@ -116,7 +123,7 @@ function event(match) {
   if (next) {
     boards.push(match.board);
     positions.push(match.position);
-    moves.add(match.action);
+    moves.add(match.action, match.players[view.to_move]?.last?.elapsed_ms ?? null);
   }
   take(match, next);
 }

@@ -1,12 +1,14 @@
 // The list of moves: numbered turns, the ply looked at marked. New moves are appended, so they alone are read aloud.
 
 import { make, write } from "./seats.js";
+import { msText } from "./words.js";
 
 export class MoveList {
   /** `choose(ply)` is called with the number of plies up to and with the move chosen. */
   constructor(host, choose) {
     this.host = host;
     this.actions = [];
+    this.times = []; // milliseconds, by action; null where nobody took any
     this.players = [];
     this.marked = null;
     host.addEventListener("click", ({ target }) => {
@@ -16,18 +18,19 @@ export class MoveList {
   }
 
   /** Show these moves. Those that stand already stay, so that a reload is not read aloud again. */
-  set(actions, players) {
+  set(actions, players, times) {
     this.players = players;
     const same = this.actions.every((action, i) => action === actions[i]);
     if (!same) {
       this.actions = [];
+      this.times = [];
       this.host.replaceChildren();
     }
-    for (const action of actions.slice(this.actions.length)) this.add(action);
+    for (let ply = this.actions.length; ply < actions.length; ply++) this.add(actions[ply], times[ply]);
     this.host.parentElement.setAttribute("aria-live", "polite");
   }
 
-  add(action) {
+  add(action, ms) {
     const seat = this.actions.length % this.players.length;
     if (seat === 0) {
       const turn = make("li", "turn");
@@ -36,12 +39,14 @@ export class MoveList {
       this.host.append(turn);
     }
     this.actions.push(action);
+    this.times.push(ms);
     const button = make("button", "move");
     button.type = "button";
     button.tabIndex = -1;
     button.dataset.ply = this.actions.length;
     button.setAttribute("aria-label", `ply ${this.actions.length}: ${action}`);
     button.textContent = action;
+    if (ms !== null) button.title = msText(ms);
     this.host.lastElementChild.append(button);
   }
 

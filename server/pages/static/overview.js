@@ -6,6 +6,7 @@ import { copyButtons } from "./copy.js";
 import { Feed } from "./feed.js";
 import { watchFragments } from "./fragments.js";
 import { lostNotice } from "./lost.js";
+import { keepNotice } from "./notice.js";
 import { write } from "./seats.js";
 
 const host = document.querySelector("#matches");
@@ -60,4 +61,5 @@ const feed = new Feed(ladder ? { ladder } : { front: true }, {
   },
 });
 keepTimes();
+keepNotice();
 copyButtons();

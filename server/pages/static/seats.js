@@ -37,7 +37,7 @@ export class SeatLine {
     this.clock.classList.toggle("running", this.ticks);
     this.clock.classList.remove("low");
     if (this.ticks) this.tick();
-    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(view.move_ms) : "");
+    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(player.clock?.move_ms ?? view.move_ms) : "");
   }
 
   /** Show the mark as the board's style has it. */

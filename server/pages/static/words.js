@@ -21,6 +21,33 @@ export function changeText(change) {
   return ` ${points < 0 ? "−" : "+"}${Math.abs(points)}`;
 }
 
+/** Milliseconds as people read them. */
+export function msText(ms) {
+  return `${Math.round(ms).toLocaleString("en")} ms`;
+}
+
+/** Seconds with a tenth where there is one. */
+function secondsText(ms) {
+  return `${Math.floor(ms / 100) / 10}\u00a0s`;
+}
+
+/** What a seat has left for its moves: its bank and periods, or the time that each move has. */
+export function leftText(clock) {
+  if (!clock) return "–";
+  const bank = clock.bank_ms > 0 || clock.increment_ms > 0 ? [secondsText(clock.bank_ms)] : [];
+  const periods = clock.byoyomi_ms > 0 ? [`${clock.periods}\u00a0×\u00a0${secondsText(clock.byoyomi_ms)}`] : [];
+  const left = [...bank, ...periods].join(" + ") || `${secondsText(clock.move_ms)} a move`;
+  const strikes = clock.strikes > 0 ? `, ${clock.strikes} ${clock.strikes > 1 ? "strikes" : "strike"}` : "";
+  return left + strikes;
+}
+
+/** How long a move took, of how much; records of old servers do not know the limit. */
+export function measuredText(last) {
+  if (!last) return "–";
+  const limit = last.limit_ms > 0 ? ` of ${last.limit_ms.toLocaleString("en")}` : "";
+  return `${last.elapsed_ms.toLocaleString("en")}${limit} ms${last.timed_out ? ", too late" : ""}`;
+}
+
 /** How the match stands or ended, in one sentence. */
 export function standText(view) {
   switch (view.state) {

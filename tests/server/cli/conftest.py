@@ -140,6 +140,8 @@ class ScriptedServer:
     watching: list[bytes] = field(default_factory=list)
     """What a spectator is sent after each thing that it asks for."""
     watched: list[protocol.FromSpectator] = field(default_factory=list)
+    told: dict[str, Any] = field(default_factory=dict)
+    """What is answered about a match, by its number."""
     matches: int = 0
     move_ms: int = 5_000
     replace_at: int | None = None
@@ -155,6 +157,7 @@ class ScriptedServer:
                 web.get(f"{api}/ladders/{{ladder}}/standings", self.table),
                 web.post(f"{api}/agents", self.register),
                 web.get(f"{api}/agents/{{name}}", self.agent),
+                web.get(f"{api}/matches/{{id}}", self.match),
                 web.get("/ws/agent", self.play),
                 web.get("/ws/watch", self.watch),
             ]
@@ -189,6 +192,12 @@ class ScriptedServer:
         record = {"elo": 1512.3, "provisional": True, "wins": 3, "draws": 0, "losses": 1}
         rows = [{"ladder": ladder, **record} for ladder in LADDERS]
         return web.json_response({"name": request.match_info["name"], "ladders": rows})
+
+    async def match(self, request: web.Request) -> web.Response:
+        number = request.match_info["id"]
+        if number not in self.told:
+            return problem(404, "unknown_match", f"expected a match, got {number}")
+        return web.json_response(self.told[number])
 
     async def play(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse()

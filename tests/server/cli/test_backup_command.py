@@ -31,8 +31,8 @@ async def backup(plyground, place, tmp_path):
 def ladder(folder, name):
     with sqlite3.connect(folder / "plyground.db") as raw:
         raw.execute(
-            "INSERT INTO ladders (name, title, game, move_ms, position) VALUES (?, 'O', 'othello', 1, 0)",
-            (name,),
+            "INSERT INTO ladders (name, title, game, time_control) VALUES (?, 'O', 'othello', ?)",
+            (name, '{"move_ms": 1}'),
         )
     raw.close()
 

@@ -43,8 +43,8 @@ async def test_a_broken_invariant_is_exit_code_1(plyground, place, tmp_path):
     (await plyground("db", "migrate", **place)).assert_done()
     now = "2026-01-01T00:00:00.000000+00:00"
     with sqlite3.connect(tmp_path / "new" / "data" / "plyground.db") as raw:
-        values = "'l', 'l', 'tic_tac_toe', 1, 0"
-        raw.execute(f"INSERT INTO ladders (name, title, game, move_ms, position) VALUES ({values})")
+        values = "'l', 'l', 'tic_tac_toe', '{\"move_ms\": 1}', 0"
+        raw.execute(f"INSERT INTO ladders (name, title, game, time_control, position) VALUES ({values})")
         raw.execute("INSERT INTO results (match_id, ladder_id, finished_at) VALUES (5, 1, ?)", (now,))
     raw.close()
     result = await plyground("doctor", **place)
@@ -61,14 +61,21 @@ async def test_old_matches_are_replayed_only_when_all_are_asked_for(plyground, p
     now = "2026-01-01T00:00:00.000000+00:00"
     ids = range(1, NEWEST + 2)
     with sqlite3.connect(tmp_path / "new" / "data" / "plyground.db") as raw:
-        raw.execute("INSERT INTO ladders VALUES (1, 'l', 'l', 'tic_tac_toe', 1, 0)")
+        raw.execute(
+            "INSERT INTO ladders (id, name, title, game, time_control) "
+            "VALUES (1, 'l', 'l', 'tic_tac_toe', '')"
+        )
         raw.executemany(
             "INSERT INTO matches (id, ladder_id, game, state, attempt, time_control, moves, created_at) "
             "VALUES (?, 1, 'tic_tac_toe', 'void', 1, '{}', 0, ?)",
             [(match, now) for match in ids],
         )
         raw.execute("UPDATE matches SET moves = 1 WHERE id = 1")
-        raw.execute("INSERT INTO moves VALUES (1, 0, 0, 'e4', 1, 1, ?, NULL)", (now,))
+        raw.execute(
+            "INSERT INTO moves (match_id, ply, seat, action, elapsed_ms, charged_ms, received_at) "
+            "VALUES (1, 0, 0, 'e4', 1, 1, ?)",
+            (now,),
+        )
     raw.close()
 
     async def codes(*options):

@@ -7,7 +7,16 @@ import pytest
 from games import CHANCE, Game, load
 from games.position import Position
 from server.core.match import Phase, Terms, advance, resume, start
-from server.core.match_events import Action, Back, Finish, HandedOver, Ready
+from server.core.match_events import (
+    Accept,
+    Action,
+    Back,
+    Finish,
+    HandedOver,
+    Ready,
+    Record,
+    Timing,
+)
 from server.core.outcome import Cause, Outcome
 
 TERMS = Terms(move_ms=1000, margin_ms=200, ready_ms=10_000)
@@ -20,12 +29,13 @@ class TimedMatch:
         self.now = 1000.0
         self.match, first = start(position or Position.start(load("tic_tac_toe")), terms, self.now)
         self.effects = list(first)
+        self.played = []
 
     def restart(self, outage_s=3600.0):
         """Kill the server and start it again: what is recorded stays, on a clock that began anew."""
         before, self.now = self.match, self.now / 2 + outage_s
         position = Position.start(before.position.game, moves=before.position.actions)
-        self.match, first = resume(position, before.movers, before.last, before.terms, self.now)
+        self.match, first = resume(position, self.played, before.terms, self.now)
         self.effects = list(first)
         return self
 
@@ -40,6 +50,11 @@ class TimedMatch:
         """Hand in an event; return its effects."""
         self.match, effects = advance(self.match, event)
         self.effects += effects
+        for effect in effects:
+            if type(effect) is Accept:
+                self.played.append((effect.seat, effect.timing))
+            elif type(effect) is Record:
+                self.played.append((CHANCE, Timing(0, 0, 0)))
         return list(effects)
 
     def wait(self, seconds):
@@ -52,9 +67,9 @@ class TimedMatch:
             self.tell(Ready(seat, self.now))
         return self
 
-    def hand_over(self):
+    def hand_over(self, round_trip_ms=None):
         """The pending request goes out."""
-        return self.tell(HandedOver(self.match.ply, self.now))
+        return self.tell(HandedOver(self.match.ply, self.now, round_trip_ms))
 
     def answer(self, action, **more):
         """The seat to move answers the pending request."""
@@ -66,6 +81,11 @@ class TimedMatch:
             self.hand_over()
             self.wait(think_s).answer(action)
         return self
+
+    def times(self, number=-1):
+        """What the number-th accepted move took, and what of it was refunded and charged."""
+        timing = self.of(Accept)[number].timing
+        return timing.elapsed_ms, timing.refunded_ms, timing.charged_ms
 
     def of(self, kind):
         """All effects of a kind so far."""

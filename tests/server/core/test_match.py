@@ -57,7 +57,7 @@ def test_whoever_connects_again_before_the_start_has_to_be_ready_again(new_match
         effects = match.tell(event(0, match.now))
     assert effects == [Announce(0)]
     assert match.tell(Ready(1, match.now)) == []
-    assert match.tell(Ready(0, match.now))[0] == Begin()
+    assert match.tell(Ready(0, match.now))[0] == Begin(match.now)
 
 
 def test_the_match_begins_when_all_are_ready_however_often_one_says_so(new_match):
@@ -66,7 +66,7 @@ def test_the_match_begins_when_all_are_ready_however_often_one_says_so(new_match
     assert match.tell(Ready(1, match.now)) == []
     assert match.match.phase is Phase.STARTING
     effects = match.tell(Ready(0, match.now))
-    assert effects == [Begin(), SetDeadline(match.now + HAND_OVER_S), Ask(0, 0, match.now)]
+    assert effects == [Begin(match.now), SetDeadline(match.now + HAND_OVER_S), Ask(0, 0, match.now)]
 
 
 def test_PB33_start_up_does_not_count_against_the_first_move(new_match):
@@ -75,7 +75,7 @@ def test_PB33_start_up_does_not_count_against_the_first_move(new_match):
     assert match.of(SetDeadline)[-1].at == pytest.approx(match.now + LIMIT_S + MARGIN_S)
     match.wait(LIMIT_S).answer("4")
     match.assert_goes_on(ply=1, seat=1)
-    assert match.of(Accept)[0].timing == Timing(1000, 0, 1000)
+    assert match.times(0) == (1000, 0, 1000)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_full_board_is_a_draw(new_match):
 
 def test_what_the_agent_says_of_its_move_is_recorded_with_it(running):
     running.answer("4", info={"nodes": 9})
-    assert running.of(Accept) == [Accept(0, 0, "4", Timing(0, 0, 0), {"nodes": 9})]
+    assert running.of(Accept) == [Accept(0, 0, "4", Timing(0, 0, 0, 1000), {"nodes": 9}, running.now)]
 
 
 @pytest.mark.parametrize("text", NO_MOVES, ids=lambda text: ascii(text[:8]))
@@ -267,7 +267,7 @@ def test_PB12_a_move_received_first_beats_all_other_endings_of_the_same_tick(las
         for event in (won, *order):
             last_ply.tell(event)
         last_ply.assert_won(seat=0)
-        assert last_ply.effects[1:] == [Finish(last_ply.match.result)]
+        assert last_ply.effects[1:] == [Finish(last_ply.match.result, last_ply.now)]
 
 
 def test_PB12_whatever_the_order_there_is_one_end_and_the_first_decides(last_ply):

@@ -39,16 +39,16 @@ def test_nothing_is_drawn_before_all_are_ready(poker):
     assert poker.of(Draw) == []
     poker.begin()
     thirds = tuple((f"d{card}", pytest.approx(1 / 3)) for card in range(3))
-    assert poker.effects[-3:] == [Begin(), SetDeadline(poker.now + HAND_OVER_S), Draw(0, thirds)]
+    assert poker.effects[-3:] == [Begin(poker.now), SetDeadline(poker.now + HAND_OVER_S), Draw(0, thirds)]
 
 
 def test_the_next_draw_follows_from_the_one_before(poker):
     poker.begin()
     effects = poker.tell(Drawn(0, "d2", poker.now))
     halves = (("d0", 0.5), ("d1", 0.5))
-    assert effects == [Record(0, "d2"), SetDeadline(poker.now + HAND_OVER_S), Draw(1, halves)]
+    assert effects == [Record(0, "d2", poker.now), SetDeadline(poker.now + HAND_OVER_S), Draw(1, halves)]
     assert poker.tell(Drawn(1, "d0", poker.now)) == [
-        Record(1, "d0"),
+        Record(1, "d0", poker.now),
         SetDeadline(poker.now + HAND_OVER_S),
         Ask(0, 2, poker.now),
     ]

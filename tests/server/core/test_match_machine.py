@@ -17,6 +17,7 @@ from server.core.match_events import (
     Back,
     Begin,
     DeadlinePassed,
+    Drawn,
     Finish,
     HandedOver,
     Lost,
@@ -41,19 +42,39 @@ def seldom(name):
     return {name: st.integers(0, 7).map(lambda n: n == 7)}
 
 
+CONTROLS = st.one_of(
+    st.builds(dict, move_ms=st.integers(50, 2000), strikes=st.integers(0, 2)),
+    st.builds(dict, move_ms=st.just(0), bank_ms=st.integers(50, 9000), increment_ms=st.integers(0, 500)),
+    st.builds(dict, move_ms=st.integers(50, 900), bank_ms=st.integers(50, 3000)),
+    st.builds(
+        dict,
+        move_ms=st.just(0),
+        bank_ms=st.integers(0, 1000),
+        byoyomi_ms=st.integers(50, 900),
+        periods=st.integers(1, 3),
+        strikes=st.integers(0, 2),
+    ),
+    st.just({"move_ms": 0, "nodes": 1000}),
+)
+TRIPS = st.none() | st.floats(0, 900)
+
+
 class MatchMachine(RuleBasedStateMachine):
     """Feeds a match and remembers what it was told, what came out, and when requests were handed over."""
 
     @initialize(
-        move_ms=st.integers(50, 2000),
+        control=CONTROLS,
         margin_ms=st.integers(0, 300),
+        lag_ms=st.sampled_from([0, 400]),
+        grace_ms=st.sampled_from([0, 1500]),
         pace_ms=st.sampled_from([0, 400]),
         cells=st.permutations("012345678"),
         opening=st.integers(0, 9),
     )
-    def open(self, move_ms, margin_ms, pace_ms, cells, opening):
+    def open(self, control, margin_ms, lag_ms, grace_ms, pace_ms, cells, opening):
         self.now = 5000.0
-        self.terms = Terms(move_ms, margin_ms, ready_ms=3000, pace_ms=pace_ms, resume_ms=5000)
+        more = {"margin_ms": margin_ms, "lag_ms": lag_ms, "grace_ms": grace_ms, "pace_ms": pace_ms}
+        self.terms = Terms(**control, **more, ready_ms=3000, resume_ms=5000)
         self.life = self.born_at = 0
         self.handed_over = {}
         self.ready_seats = set()
@@ -111,10 +132,10 @@ class MatchMachine(RuleBasedStateMachine):
             self.ready(seat)
 
     @precondition(lambda self: self.match.phase is Phase.RUNNING)
-    @rule()
-    def hand_over(self):
+    @rule(trip_ms=TRIPS)
+    def hand_over(self, trip_ms=None):
         self.handed_over.setdefault(self.match.ply, self.now)
-        self.tell(HandedOver(self.match.ply, self.now))
+        self.tell(HandedOver(self.match.ply, self.now, trip_ms))
 
     @rule(off=st.sampled_from([-1, 1, 2]))
     def hand_over_another_ply(self, off):
@@ -122,7 +143,7 @@ class MatchMachine(RuleBasedStateMachine):
         assert self.tell(HandedOver(self.match.ply + off, self.now)) == ()
         assert self.match == before
 
-    @precondition(lambda self: self.match.asked is not None)
+    @precondition(lambda self: self.match.open is not None)
     @rule()
     def hand_over_twice(self):
         before = self.match
@@ -133,7 +154,7 @@ class MatchMachine(RuleBasedStateMachine):
     @rule(data=st.data(), late_ms=st.sampled_from([0, 0, 0, 7, 500]))
     def answer(self, data, late_ms):
         action = data.draw(st.sampled_from(self.match.position.legal()))
-        self.tell(Action(self.match.to_move, self.match.ply, action, self.now, late_s=late_ms / 1000))
+        self.tell(Action(self.match.to_move, self.match.ply, action, self.now, lag_s=late_ms / 1000))
 
     @precondition(lambda self: self.match.phase is Phase.RUNNING)
     @rule(data=st.data(), think_ms=st.integers(0, 300), late_ms=st.sampled_from([0, 7]))
@@ -142,7 +163,7 @@ class MatchMachine(RuleBasedStateMachine):
         self.now = max(self.now, min(self.now + think_ms / 1000, self.match.deadline))
         self.answer(data, late_ms)
 
-    @precondition(lambda self: self.match.asked is not None)
+    @precondition(lambda self: self.match.open is not None)
     @rule(data=st.data(), late_ms=st.sampled_from([0, 3]))
     def answer_at_the_very_deadline(self, data, late_ms):
         due = self.match.deadline + late_ms / 1000
@@ -166,7 +187,8 @@ class MatchMachine(RuleBasedStateMachine):
         (effect,) = self.tell(Action(seat, ply, cell, self.now))
         assert self.match == before
         played = 0 <= ply < before.ply
-        due = played and (before.movers[ply], before.position.actions[ply]) == (seat, cell)
+        same = played and (before.movers[ply], before.position.actions[ply]) == (seat, cell)
+        due = same and ply not in before.substituted
         assert type(effect) is (Acknowledge if due else Reject)
 
     @precondition(lambda self: self.match.movers)
@@ -174,7 +196,9 @@ class MatchMachine(RuleBasedStateMachine):
     def repeat(self, back):
         ply = max(0, self.match.ply - back)
         seat, action = self.match.movers[ply], self.match.position.actions[ply]
-        assert self.tell(Action(seat, ply, action, self.now)) == (Acknowledge(seat, ply),)
+        (effect,) = self.tell(Action(seat, ply, action, self.now))
+        own = ply not in self.match.substituted
+        assert effect == Acknowledge(seat, ply) if own else type(effect) is Reject
 
     @rule(seat=SEATS)
     def lose_connection(self, seat):
@@ -188,7 +212,8 @@ class MatchMachine(RuleBasedStateMachine):
         self.forget_readiness(seat)
         effects = self.tell(Back(seat, self.now))
         asked = [effect for effect in effects if type(effect) is Ask]
-        waits = self.match.asked is not None and self.match.to_move == seat
+        request = self.match.open
+        waits = request is not None and not request.striking and self.match.to_move == seat
         assert asked == ([Ask(seat, self.match.ply, self.now, again=True)] if waits else [])
 
     def forget_readiness(self, seat):
@@ -211,8 +236,36 @@ class MatchMachine(RuleBasedStateMachine):
         if now_and_then:
             before = self.match
             self.now = max(self.now, before.deadline)
-            self.tell(DeadlinePassed(self.now))
-            self.assert_blames_who_kept_it_waiting(before)
+            effects = self.tell(DeadlinePassed(self.now))
+            if before.open is not None and not before.open.striking and before.clocks[before.to_move].strikes:
+                self.assert_strikes(before, effects)
+            else:
+                self.assert_blames_who_kept_it_waiting(before)
+
+    def assert_strikes(self, before, effects):
+        """The time-out costs a strike, and one of the legal actions is drawn."""
+        *_, told, lots = effects
+        assert (told.seat, told.ply, told.code) == (before.to_move, before.ply, "timed_out")
+        assert [text for text, _ in lots.outcomes] == before.position.legal()
+        assert sum(chance for _, chance in lots.outcomes) == pytest.approx(1.0)
+        assert self.match.position == before.position
+
+    @precondition(lambda self: self.match.open is not None and self.match.open.striking)
+    @rule(data=st.data())
+    def lots_are_drawn(self, data):
+        seat, strikes = self.match.to_move, self.match.clocks[self.match.to_move].strikes
+        drawn = data.draw(st.sampled_from(self.match.position.legal()))
+        accept, *_ = self.tell(Drawn(self.match.ply, drawn, self.now))
+        assert (accept.seat, accept.action, accept.timing.timed_out) == (seat, drawn, True)
+        assert self.match.clocks[seat].strikes == strikes - 1
+
+    @precondition(lambda self: self.match.phase is Phase.RUNNING)
+    @rule(cell=CELLS)
+    def nobody_draws_lots_unasked(self, cell):
+        before = self.match
+        if before.open is None or not before.open.striking:
+            assert self.tell(Drawn(before.ply, cell, self.now)) == ()
+            assert self.match == before
 
     def assert_blames_who_kept_it_waiting(self, before):
         causes = self.match.result.causes
@@ -220,10 +273,11 @@ class MatchMachine(RuleBasedStateMachine):
             assert set(causes) == {Cause.INFRASTRUCTURE}
         elif before.phase is Phase.STARTING:
             assert [s for s in (0, 1) if causes[s] is Cause.NO_SHOW] == sorted({0, 1} - self.ready_seats)
-        elif before.asked is None:
+        elif before.open is None or before.open.striking:
             assert set(causes) == {Cause.INFRASTRUCTURE}
         else:
-            absent = before.to_move in self.absent_seats
+            absent = before.open.lost_at is not None
+            assert absent <= (before.to_move in self.absent_seats)
             assert causes[before.to_move] is (Cause.DISCONNECT if absent else Cause.TIMEOUT)
 
     @rule(seat=SEATS, resigns=st.booleans(), **seldom("now_and_then"))
@@ -241,13 +295,10 @@ class MatchMachine(RuleBasedStateMachine):
         before = self.match
         self.now += outage_ms / 1000
         recorded = Position.start(before.position.game, moves=[move.action for move in self.of(Accept)])
-        last = tuple(
-            next((move.timing for move in reversed(self.of(Accept)) if move.seat == seat), None)
-            for seat in (0, 1)
-        )
-        movers = [move.seat for move in self.of(Accept)]
-        self.match, effects = resume(recorded, movers, last, self.terms, self.now)
+        played = [(move.seat, move.timing) for move in self.of(Accept)]
+        self.match, effects = resume(recorded, played, self.terms, self.now)
         assert (self.match.movers, self.match.last) == (before.movers, before.last)
+        assert (self.match.clocks, self.match.substituted) == (before.clocks, before.substituted)
         self.life, self.born_at = len(self.effects), self.match.ply
         self.effects += effects
         self.handed_over.pop(before.ply, None)
@@ -308,7 +359,33 @@ class MatchMachine(RuleBasedStateMachine):
             timing = move.timing
             assert 0 <= timing.refunded_ms <= timing.elapsed_ms
             assert timing.charged_ms == timing.elapsed_ms - timing.refunded_ms >= 0
-            assert timing.charged_ms <= self.terms.move_ms + self.terms.margin_ms + 1
+            assert timing.lag_ms + timing.away_ms <= timing.refunded_ms
+            over_ms = timing.charged_ms - timing.limit_ms - self.terms.margin_ms
+            assert timing.timed_out or over_ms <= 1
+
+    @invariant()
+    def no_more_is_given_than_there_was(self):
+        for seat in (0, 1):
+            timings = [move.timing for move in self.of(Accept) if move.seat == seat]
+            assert sum(t.timed_out for t in timings) <= self.terms.strikes
+            assert sum(t.away_ms for t in timings) <= self.terms.grace_ms
+            given = [t.refunded_ms - t.lag_ms - t.away_ms for t in timings]
+            assert sum(given) <= self.terms.lag_ms * (1 + len(given) / 4)
+            clock = self.match.clocks[seat]
+            assert min(clock.bank_ms, clock.strikes, clock.lag_ms, clock.grace_ms) >= 0
+            assert clock.periods >= min(1, self.terms.periods)
+
+    @invariant()
+    def who_lost_on_time_had_used_it_up(self):
+        """Within a millisecond: times are cut to whole ones."""
+        for finish in self.of(Finish):
+            if not {Cause.TIMEOUT, Cause.DISCONNECT} & set(finish.result.causes):
+                continue
+            timing = finish.request.timing
+            assert finish.result.causes[finish.request.seat] is not Cause.NORMAL
+            waited_for = timing.limit_ms + self.terms.margin_ms - 2
+            absent = Cause.DISCONNECT in finish.result.causes and timing.away_ms == self.terms.grace_ms
+            assert timing.charged_ms >= waited_for or (absent and self.terms.nodes)
 
     @invariant()
     def each_seat_knows_how_its_last_move_was_timed(self):
@@ -324,8 +401,8 @@ class MatchMachine(RuleBasedStateMachine):
     @invariant()
     def the_clock_is_bounded(self):
         left = self.match.clock_ms(self.now)
-        assert left is None or 0 <= left <= self.terms.move_ms
-        assert (left is None) == (self.match.asked is None)
+        assert left is None or 0 <= left <= self.match.open.limit_ms
+        assert (left is None) == (self.match.open is None)
 
     @invariant()
     def outcomes_follow_from_causes(self):
@@ -350,14 +427,14 @@ class MatchMachine(RuleBasedStateMachine):
 
     @invariant()
     def nobody_times_out_before_the_limit_and_the_margin(self):
-        if not self.match.over:
-            return
-        causes = self.match.result.causes
-        for seat, cause in enumerate(causes):
-            if cause in (Cause.TIMEOUT, Cause.DISCONNECT):
-                assert seat == self.match.position.to_move()
-                used_s = self.now - self.handed_over[self.match.ply]
-                assert used_s >= (self.terms.move_ms + self.terms.margin_ms) / 1000 - ROUNDING_S
+        for finish in self.of(Finish):
+            if {Cause.TIMEOUT, Cause.DISCONNECT} & set(finish.result.causes):
+                request = finish.request
+                assert (request.seat, request.ply) == (self.match.position.to_move(), self.match.ply)
+                used_s = finish.at - self.handed_over[self.match.ply]
+                if Cause.TIMEOUT in finish.result.causes or not self.terms.nodes:
+                    least_s = (request.timing.limit_ms + self.terms.margin_ms) / 1000
+                    assert used_s >= least_s - ROUNDING_S
 
 
 TestMatch = MatchMachine.TestCase

@@ -5,7 +5,6 @@ import pytest
 from server.core.match import Phase, Terms
 from server.core.match_events import (
     Abort,
-    Accept,
     Acknowledge,
     Action,
     Announce,
@@ -41,7 +40,7 @@ def test_nobody_is_asked_or_charged_before_all_are_back(resumed):
     resumed.wait(RESUME_S - 1).come_back(1)
     assert resumed.match.clock_ms(resumed.now) is None
     assert resumed.of(Ask) == []
-    assert resumed.come_back(0)[0] == Begin()
+    assert resumed.come_back(0)[0] == Begin(resumed.now)
     assert resumed.of(Ask) == [Ask(1, 3, resumed.now)]
 
 
@@ -59,7 +58,7 @@ def test_PB03_an_outage_is_charged_to_nobody(new_match, outage_s):
     assert match.match.clock_ms(match.now) == LIMIT_S * 1000
     match.wait(LIMIT_S + MARGIN_S / 2).answer("2")
     match.assert_goes_on(ply=4, seat=0)
-    assert match.of(Accept)[0].timing == Timing(1100, 0, 1100)
+    assert match.times(0) == (1100, 0, 1100)
 
 
 def test_the_limit_holds_again_once_it_is_asked(resumed):
@@ -72,7 +71,7 @@ def test_the_limit_holds_again_once_it_is_asked(resumed):
 
 def test_each_seat_hears_how_its_last_move_was_timed(new_match):
     match = new_match().begin().play("4", think_s=0.25).play("0", think_s=0.75).restart()
-    assert match.match.last == (Timing(250, 0, 250), Timing(750, 0, 750))
+    assert match.match.last == (Timing(250, 0, 250, 1000), Timing(750, 0, 750, 1000))
 
 
 @pytest.mark.parametrize("all_back", [False, True])
@@ -117,7 +116,7 @@ def test_whoever_is_lost_again_has_to_be_ready_again(resumed):
     resumed.come_back(0)
     resumed.tell(Lost(0, resumed.now))
     assert resumed.come_back(1) == []
-    assert resumed.come_back(0)[0] == Begin()
+    assert resumed.come_back(0)[0] == Begin(resumed.now)
 
 
 def test_a_second_kill_before_all_were_back_changes_nothing(resumed):

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from server.core import match as match_module
-from server.core.match import TABLE, Phase, advance
+from server.core.match import OVERLOAD_S, TABLE, Phase, advance
 from server.core.match_events import (
     Abort,
     Accept,
@@ -57,6 +57,7 @@ CELLS = [
     (R, Back(0, SOON), R, [Announce]),
     (R, Back(1, SOON), R, [Announce, Ask]),
     (R, DeadlinePassed(SOON), R, [SetDeadline]),
+    (R, Action(1, 1, "0", LATE, lag_s=OVERLOAD_S + 1), V, [Finish]),
     (R, DeadlinePassed(LATE), F, [Finish]),
     (R, Abort(SOON, "power cut"), V, [Finish]),
 ]

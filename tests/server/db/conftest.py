@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from agents.protocol import TimeControl
 from server.db import agents, ladders, matches
 from server.db.engine import Database
 from server.db.schema import METADATA
@@ -165,7 +165,7 @@ class League:
     def __init__(self, db: Database, ladder_names: Sequence[str] = ("connect_four", "tic_tac_toe")) -> None:
         self.db = db
         self._seconds = count()
-        specs = [SimpleNamespace(name=n, title=n.title(), game=n, move_ms=5000) for n in ladder_names]
+        specs = [ladders.LadderSpec(n, n.title(), n, TimeControl(5000)) for n in ladder_names]
         self.ladders = {ladder.name: ladder.id for ladder in db.write_now(ladders.sync, specs)}
         self.ladder = self.ladders[ladder_names[0]]
 

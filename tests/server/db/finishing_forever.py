@@ -7,8 +7,8 @@ import asyncio
 import random
 import sys
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
+from agents.protocol import TimeControl
 from server.db import agents, ladders, matches, resume
 from server.db.engine import Database
 
@@ -21,7 +21,7 @@ def now() -> datetime:
 
 
 def enter(conn):
-    ladder = ladders.sync(conn, [SimpleNamespace(name="go", title="Go", game="go", move_ms=1000)])[0]
+    ladder = ladders.sync(conn, [ladders.LadderSpec("go", "Go", "go", TimeControl(1000))])[0]
     versions = []
     for number in range(4):
         identity = agents.ensure_house(conn, f"house-{number}", now())

@@ -1,9 +1,8 @@
 """Agents, versions and ladders as rows."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from agents.protocol import TimeControl
 from games.errors import InputError
 from server.db import agents, ladders, reads
 
@@ -94,7 +93,7 @@ def test_a_version_starts_from_its_nearest_ancestor_on_the_ladder(league):
 
 
 def spec(name, game="go", title=""):
-    return SimpleNamespace(name=name, title=title, game=game, move_ms=1000)
+    return ladders.LadderSpec(name, title, game, TimeControl(1000))
 
 
 def test_ladders_follow_the_settings(db):

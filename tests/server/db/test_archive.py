@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from games.errors import InputError
 from server.cli.db.restore import command
-from server.db import archive, tokens, upgrade
+from server.db import archive, ladders, tokens, upgrade
 from server.db.doctor import check
 from server.db.engine import Database
 from server.db.schema import METADATA
@@ -248,27 +248,53 @@ def test_a_backup_of_a_newer_plyground_is_refused(league, file, change):
     assert "or an older one" in refused("new_backup", lambda: league.db.restore(file, replace=True))
 
 
-def test_a_backup_of_an_older_revision_is_brought_up_to_date(league, into, file):
-    """What revision 0001 had of tokens is what a Plyground of that time would have written."""
-    fill(league)
-    league.do(lambda conn: conn.execute(text("DELETE FROM tokens WHERE scope = 'link'")).close())
-    backup(league.db, file)
-    header, *rest = (msgspec.json.decode(line) for line in lines_of(file))
-    newer = {"label", "expires_at", "used_at"}
-    kept = [number for number, name in enumerate(header["tables"]["tokens"]) if name not in newer]
-    header["tables"]["tokens"] = {
-        name: kind for name, kind in header["tables"]["tokens"].items() if name not in newer
+NEWER = {
+    "tokens": {"label", "expires_at", "used_at"},
+    "matches": {"last_request"},
+    "moves": {"waited_ms", "round_trip_ms", "lag_ms", "away_ms", "limit_ms", "timed_out"},
+}
+"""Columns that revision 0001 had not."""
+
+
+def as_of_revision_0001(lines):
+    """What a Plyground of that time would have written."""
+    header, *rest = (msgspec.json.decode(line) for line in lines)
+    columns = {name: list(kinds) for name, kinds in header["tables"].items()}
+    for name, newer in NEWER.items():
+        for key in newer:
+            del header["tables"][name][key]
+    kept = {name: list(kinds) for name, kinds in header["tables"].items()}
+    header["tables"]["ladders"] = {
+        "move_ms" if key == "time_control" else key: "integer" if key == "time_control" else kind
+        for key, kind in header["tables"]["ladders"].items()
     }
     header["revision"] = "0001"
     old, table = [header], ""
     for entry in rest:
-        table = entry["name"] if isinstance(entry, dict) and "name" in entry else table
-        is_token = table == "tokens" and isinstance(entry, list)
-        old.append([entry[number] for number in kept] if is_token else entry)
-    write(file, [msgspec.json.encode(entry) + b"\n" for entry in old], signed=True)
+        if isinstance(entry, list):
+            row = dict(zip(columns[table], entry, strict=True))
+            if table == "ladders":
+                row["time_control"] = 5000
+            old.append([row[key] for key in kept[table]])
+            continue
+        table = entry.get("name", table)
+        old.append(entry)
+    return [msgspec.json.encode(entry) + b"\n" for entry in old]
+
+
+def test_a_backup_of_an_older_revision_is_brought_up_to_date(league, into, file):
+    fill(league)
+    league.do(lambda conn: conn.execute(text("DELETE FROM tokens WHERE scope = 'link'")).close())
+    backup(league.db, file)
+    write(file, as_of_revision_0001(lines_of(file)), signed=True)
     into.restore(file)
-    assert contents(into) == contents(league.db)
+    restored, expected = contents(into), contents(league.db)
+    assert {row[4] for row in restored["ladders"]} == {'{"move_ms":5000}'}
+    assert into.read_now(ladders.all_ladders) == league.db.read_now(ladders.all_ladders)
+    del restored["ladders"], expected["ladders"]
+    assert restored == expected
     into.check_schema()
+    assert into.read_now(check) == []
 
 
 def test_a_restore_that_fails_at_its_end_leaves_what_was(league, file, monkeypatch):

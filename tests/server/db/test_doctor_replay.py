@@ -53,9 +53,10 @@ def hurt(db, *statements):
     engine.dispose()
 
 
+INTO = "match_id, ply, seat, action, elapsed_ms, charged_ms, received_at, info"
 COPIED = "elapsed_ms, charged_ms, received_at, info FROM moves WHERE match_id = 1 AND ply"
 SWAP = "UPDATE seats SET outcome = CASE outcome WHEN 'win' THEN 'loss' ELSE 'win' END WHERE match_id = {}"
-SIXTH = f"INSERT INTO moves SELECT match_id, 5, 1, '5', {COPIED} = 3"
+SIXTH = f"INSERT INTO moves ({INTO}) SELECT match_id, 5, 1, '5', {COPIED} = 3"
 
 DAMAGE = {
     "an action that is no action": (
@@ -104,7 +105,7 @@ DAMAGE = {
     ),
     "a running match whose game is over": (
         [
-            f"INSERT INTO moves SELECT 4, ply, seat, action, {COPIED} = 4",
+            f"INSERT INTO moves ({INTO}) SELECT 4, ply, seat, action, {COPIED} = 4",
             "UPDATE matches SET moves = 5 WHERE id = 4",
         ],
         ["over"],

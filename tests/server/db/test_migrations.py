@@ -7,8 +7,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
+from agents.protocol import TimeControl
 from games.errors import InputError
-from server.db import tokens, upgrade
+from server.db import ladders, matches, tokens, upgrade
 from server.db.doctor import check
 from server.db.engine import Database
 from server.db.schema import METADATA
@@ -58,8 +59,9 @@ def test_PB28_data_in_every_table_goes_down_and_up_again(league):
 
 
 def test_PB28_what_fits_an_older_schema_is_kept_on_the_way_down_and_up(league):
-    """Revision 0001 knows tokens of agents only, and none that end."""
+    """Revision 0001 knows tokens of agents only, and none that end, and one limit for each move."""
     fill(league)
+    shown = league.db.read_now(ladders.all_ladders)
     now = league.now()
     league.do(lambda conn: tokens.issue(conn, "admin", now, label="of nobody"))
     lasting = rows(league.db)
@@ -74,8 +76,53 @@ def test_PB28_what_fits_an_older_schema_is_kept_on_the_way_down_and_up(league):
     league.db.check_schema()
     assert difference(league.db) == []
     assert rows(league.db)["tokens"] != []
-    assert rows(league.db) == lasting
+    assert league.db.read_now(ladders.all_ladders) == shown
+    assert {**rows(league.db), "ladders": []} == {**lasting, "ladders": []}
     assert league.db.read_now(check) == []
+
+
+TIMES = "waited_ms, round_trip_ms, lag_ms, away_ms, limit_ms, timed_out"
+
+
+def test_times_that_an_older_schema_has_not_are_gone_when_it_comes_up_again(league):
+    ada, bob = league.agent("ada"), league.agent("bob")
+    match = league.queue(ada, bob)[0]
+    attempt = league.run(match)
+    timed = matches.MoveRow(0, 0, "4", 120, 100, None, league.now(), 3, 20.5, 4, 5, 5000, timed_out=True)
+    league.do(matches.record_moves, [matches.Played(match, attempt, [timed])])
+    seats = [matches.SeatResult("loss", "timeout", 0.0), matches.SeatResult("win", "normal", 1.0)]
+    request = {"seat": 1, "ply": 1, "received": False}
+    league.do(matches.finish_all, [matches.Ended(match, attempt, seats, "over", league.now(), (), request)])
+    before = league.everything()
+    assert league.rows(f"SELECT {TIMES} FROM moves") == [(3, 20.5, 4, 5, 5000, True)]
+    league.db.migrate("0002")
+    assert league.rows("SELECT elapsed_ms, charged_ms FROM moves") == [(120, 100)]
+    league.db.migrate()
+    assert league.rows(f"SELECT {TIMES} FROM moves") == [(0, None, 0, 0, None, False)]
+    assert league.rows(f"SELECT last_request FROM matches WHERE id = {match}") == [(None,)]
+    after = league.everything()
+    assert [table for table in before if after[table] != before[table]] == ["matches", "moves"]
+
+
+def test_the_limit_of_a_ladder_goes_down_and_up(league):
+    """An older Plyground knows a limit for each move only; where there is none it takes what is the most."""
+    controls = {
+        "per_move": TimeControl(300, strikes=2),
+        "bank": TimeControl(0, bank_ms=60_000, increment_ms=1_000),
+        "both": TimeControl(9_000, bank_ms=60_000),
+    }
+    specs = [ladders.LadderSpec(name, "", "othello", control) for name, control in controls.items()]
+    league.do(ladders.sync, specs)
+    league.db.migrate("0002")
+    names = "('per_move', 'bank', 'both')"
+    old = f"SELECT name, move_ms FROM ladders WHERE name IN {names} ORDER BY position"
+    assert league.rows(old) == [("per_move", 300), ("bank", 60_000), ("both", 9_000)]
+    league.db.migrate()
+    assert {ladder.name: ladder.time_control for ladder in league.db.read_now(ladders.all_ladders)} == {
+        "per_move": TimeControl(300),
+        "bank": TimeControl(60_000),
+        "both": TimeControl(9_000),
+    }
 
 
 def test_migrating_twice_changes_nothing(league):

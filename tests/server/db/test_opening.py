@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import make_url, text
 
+from agents.protocol import TimeControl
 from games.errors import InputError
 from server.db import ladders
 from server.db.doctor import check
@@ -63,9 +64,7 @@ def test_a_half_made_data_folder_starts(tmp_path, left):
 def test_what_a_killed_writer_left_in_the_wal_is_read(tmp_path, sqlite_url):
     """Copy the files while they are open, as a crash would leave them: the last commit is only in the WAL."""
     database = Database.open(sqlite_url)
-    database.write_now(
-        lambda conn: conn.execute(text("INSERT INTO ladders VALUES (1, 'go', 'Go', 'go', 5, 0)"))
-    )
+    database.write_now(ladders.sync, [ladders.LadderSpec("go", "Go", "go", TimeControl(5))])
     copy = tmp_path / "copy"
     copy.mkdir()
     for suffix in ("", "-wal"):

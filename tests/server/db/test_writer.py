@@ -11,7 +11,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from server.db.engine import Database
 from server.db.writer import BATCH
 
-INSERT = text("INSERT INTO ladders (id, name, title, game, move_ms) VALUES (:id, :name, 'T', 'go', 1)")
+INSERT = text("INSERT INTO ladders (id, name, title, game, time_control) VALUES (:id, :name, 'T', 'go', '')")
 
 
 def add(number: int, name: str | None = None):

@@ -14,6 +14,7 @@ from server.db.matches import MoveRow
 from server.http import SERVICES, Limits, Services, middlewares, routes
 from server.http.limits import RateLimit
 from server.settings import Settings
+from server.time_controls import ladder_rows
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -37,7 +38,7 @@ class World:
     def __init__(self, db):
         self.db = db
         self.agent_ids = {}
-        found = db.write_now(ladders.sync, Settings().ladders)
+        found = db.write_now(ladders.sync, ladder_rows(Settings()))
         self.ladders = {ladder.name: ladder for ladder in found}
 
     def agent(self, name, *, ladder="connect_four", house=False, owner=None):
@@ -54,8 +55,23 @@ class World:
         """Let an agent come back with other code."""
         self.db.write_now(agents.ensure_version, self.agent_ids[name], fingerprint, NOON)
 
-    def match(self, first, second, moves=(), result=None, *, ladder="connect_four", detail=None):
-        """Queue a pair and play its first match as far as the moves and the result say."""
+    def version_of(self, name, fingerprint, *, ladder="connect_four"):
+        """Let a version of an agent join a ladder."""
+
+        def join(conn):
+            version = agents.ensure_version(conn, self.agent_ids[name], fingerprint, NOON)
+            agents.join_ladder(conn, self.ladders[ladder].id, version.id, NOON)
+            return version.id
+
+        return self.db.write_now(join)
+
+    def match(
+        self, first, second, moves=(), result=None, *, ladder="connect_four", detail=None, request=None
+    ):
+        """Queue a pair and play its first match as far as the moves and the result say.
+
+        A move is an action, or a whole row.
+        """
 
         def play(conn):
             control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000}
@@ -63,10 +79,13 @@ class World:
             attempt = matches.begin(conn, pair[0], "lease", NOON)
             matches.set_running(conn, pair[0], attempt, NOON)
             for ply, action in enumerate(moves):
-                row = MoveRow(ply, ply % 2, action, 10 + ply, 5 + ply, {"depth": ply}, NOON)
+                row = action
+                if isinstance(action, str):
+                    row = MoveRow(ply, ply % 2, action, 10 + ply, 5 + ply, {"depth": ply}, NOON)
                 matches.record_moves(conn, [matches.Played(pair[0], attempt, [row])])
             if result is not None:
-                end = matches.Ended(pair[0], attempt, result, detail, NOON + timedelta(seconds=9))
+                at = NOON + timedelta(seconds=9)
+                end = matches.Ended(pair[0], attempt, result, detail, at, request=request)
                 matches.finish_all(conn, [end])
             return pair
 

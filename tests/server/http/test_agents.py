@@ -32,12 +32,14 @@ async def test_ladders_in_the_order_of_the_settings(get):
     one = await get("/api/v1/ladders/connect_four_5x6")
     assert one in page["items"]
     assert one["game"] == "connect_four(rows=5,columns=6,k=4)"
+    none = dict.fromkeys(("bank_ms", "increment_ms", "byoyomi_ms", "periods", "strikes", "nodes"), 0)
     assert one["time_control"] == {
+        **none,
         "move_ms": 5000,
-        "bank_ms": 0,
-        "increment_ms": 0,
         "margin_ms": 200,
         "ready_ms": 10000,
+        "lag_ms": 1000,
+        "grace_ms": 5000,
     }
 
 
@@ -55,9 +57,51 @@ async def test_an_agent_with_its_record_on_each_ladder(world, get):
             "wins": 1,
             "draws": 0,
             "losses": 0,
+            "losses_by_cause": {},
         }
     ]
     assert await get("/api/v1/agents/ADA") == ada, "names that differ in case only are the same"
+
+
+def lost_by(cause):
+    return [SeatResult("loss", cause, 0.0), SeatResult("win", "normal", 1.0)]
+
+
+async def test_PB16_the_causes_of_an_agents_losses_add_up_to_them(world, get):
+    ada, bob = world.agent("ada"), world.agent("bob")
+    for result in [lost_by("timeout")] * 6 + [lost_by("crash")] + [WIN] * 3:
+        world.match(ada, bob, ["4"], result)
+    [record] = (await get("/api/v1/agents/ada"))["ladders"]
+    assert (record["games"], record["wins"], record["losses"]) == (10, 3, 7)
+    assert record["losses_by_cause"] == {"timeout": 6, "crash": 1}
+    assert sum(record["losses_by_cause"].values()) == record["losses"]
+    shares = [number / record["losses"] for number in record["losses_by_cause"].values()]
+    assert all(0 <= share <= 1 for share in shares)
+    assert sum(shares) == pytest.approx(1)
+    [record] = (await get("/api/v1/agents/bob"))["ladders"]
+    assert (record["losses"], record["losses_by_cause"]) == (3, {"normal": 3})
+
+
+async def test_causes_are_counted_for_each_ladder_and_version_alone(world, db, get):
+    ada, bob = world.agent("ada"), world.agent("bob")
+    world.match(ada, bob, ["4"], lost_by("crash"))
+    world.change("ada", "f2")
+    newer = world.version_of("ada", "f2")
+    world.match(newer, bob, ["4"], lost_by("timeout"))
+    other = world.version_of("ada", "f2", ladder="tic_tac_toe")
+    cat = world.agent("cat", ladder="tic_tac_toe")
+    world.match(other, cat, ["4"], lost_by("normal"), ladder="tic_tac_toe")
+    told = {row["ladder"]: row for row in (await get("/api/v1/agents/ada"))["ladders"]}
+    for row in told.values():
+        assert sum(row["losses_by_cause"].values()) == row["losses"]
+    assert told["connect_four"]["losses_by_cause"] == {"timeout": 1}
+    assert told["tic_tac_toe"]["losses_by_cause"] == {"normal": 1}
+
+
+async def test_a_list_of_agents_does_not_count_their_losses(world, get):
+    world.agent("ada")
+    [ada] = (await get("/api/v1/agents"))["items"]
+    assert "losses_by_cause" not in ada["ladders"][0]
 
 
 async def test_versions_newest_first(world, db, get):
@@ -137,9 +181,10 @@ async def test_unknown_addresses(get, path):
 
 
 async def test_healthy_with_a_database_and_not_without(client, db, get):
-    assert await get("/healthz") == {"status": "ok", "database": "ok"}
+    on_time = {"admission": "open", "loop_lag_ms": 0, "notice": None}
+    assert await get("/healthz") == {"status": "ok", "database": "ok", **on_time}
     db.close()
-    assert await get("/healthz", 503) == {"status": "unavailable", "database": "unavailable"}
+    assert await get("/healthz", 503) == {"status": "unavailable", "database": "unavailable", **on_time}
 
 
 async def test_metrics_are_for_this_machine(client, registry):

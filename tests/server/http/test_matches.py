@@ -6,6 +6,7 @@ import pytest
 from yarl import URL
 
 import games
+from agents.protocol import TimeControl
 from games.position import Position
 from server.db import matches, resume
 from server.db.matches import SeatResult
@@ -27,7 +28,7 @@ def finished(world):
 
 async def test_a_finished_match_tells_all_about_itself(finished, get):
     match = await get(f"/api/v1/matches/{finished[0]}")
-    assert set(match) == KEYS | {"position"}
+    assert set(match) == KEYS | {"position", "clock", "verdict"}
     assert (match["ladder"], match["game"], match["state"]) == ("connect_four", "connect_four", "finished")
     assert (match["moves"], match["times"]) == (7, [10, 11, 12, 13, 14, 15, 16])
     assert match["detail"] == "four in a column"
@@ -72,7 +73,9 @@ async def test_a_void_match_and_its_replay_know_each_other(world, db, get):
 
 async def test_the_record_plays_through_again(finished, get):
     record = await get(f"/api/v1/matches/{finished[0]}/record")
-    assert list(record) == ["match", "time_control", "initial_position", "actions", "final_position"]
+    assert list(record) == [
+        *("match", "time_control", "initial_position", "actions", "final_position", "clock", "verdict")
+    ]
     position = Position.start(games.load(record["match"]["game"]), record["initial_position"])
     for ply, action in enumerate(record["actions"]):
         assert (action["ply"], action["seat"]) == (ply, position.to_move())
@@ -83,17 +86,19 @@ async def test_the_record_plays_through_again(finished, get):
         "ply": 3,
         "seat": 1,
         "action": "3",
+        "limit_ms": None,
+        "waited_ms": 0,
         "elapsed_ms": 13,
+        "round_trip_ms": None,
+        "refunded_ms": 5,
         "charged_ms": 8,
+        "lag_ms": 5,
+        "away_ms": 0,
+        "timed_out": False,
         "info": {"depth": 3},
     }
-    assert record["time_control"] == {
-        "move_ms": 5000,
-        "bank_ms": 0,
-        "increment_ms": 0,
-        "margin_ms": 200,
-        "ready_ms": 10000,
-    }
+    none = dict.fromkeys(TimeControl.__struct_fields__, 0)
+    assert record["time_control"] == {**none, "move_ms": 5000, "margin_ms": 200, "ready_ms": 10000}
     assert record["match"]["id"] == finished[0]
 
 

@@ -24,6 +24,9 @@ def test_what_is_counted_is_shown():
         "plyground_connections 1.0",
         "plyground_running_matches 3.0",
         "plyground_loop_lag_seconds_count 1.0",
+        "plyground_loop_lag_recent_seconds 0.0",
+        "plyground_admission_open 1.0",
+        "plyground_admission_closed_total 0.0",
     ):
         assert line in shown.splitlines()
 
@@ -32,7 +35,7 @@ def test_no_label_names_a_match_or_an_agent():
     registry = CollectorRegistry()
     Metrics(registry).forfeits.labels(cause="timeout").inc()
     labels = {name for family in registry.collect() for sample in family.samples for name in sample.labels}
-    assert labels <= {"cause", "le"}
+    assert labels <= {"cause", "le", "reason"}
 
 
 def test_two_servers_in_one_process_do_not_share():

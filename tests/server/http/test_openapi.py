@@ -107,7 +107,7 @@ def test_answers_promise_every_field(api):
     problem = api["components"]["schemas"]["Problem"]
     assert set(problem["required"]) == set(problem["properties"])
     match = api["components"]["schemas"]["MatchView"]
-    assert set(match["properties"]) - set(match["required"]) == {"position"}
+    assert set(match["properties"]) - set(match["required"]) == {"position", "clock", "verdict"}
     asked = api["components"]["schemas"]["Registration"]
     assert asked["additionalProperties"] is False
 

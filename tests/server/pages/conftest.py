@@ -24,8 +24,10 @@ from server.core.names import name_key
 from server.db import agents, ladders, matches, schema
 from server.db.engine import Database
 from server.db.matches import MoveRow, SeatResult
+from server.gate import Gate
 from server.pages.replay import replay
 from server.settings import Settings
+from server.time_controls import ladder_rows
 from server.watch import WatchGateway
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -39,8 +41,11 @@ class Stage:
         self.db = db
         self.settings = Settings()
         self.broadcast = Broadcast(first_version=1000)
-        self.ladders = {ladder.name: ladder for ladder in db.write_now(ladders.sync, self.settings.ladders)}
+        self.ladders = {
+            ladder.name: ladder for ladder in db.write_now(ladders.sync, ladder_rows(self.settings))
+        }
         self.watching = WatchGateway(self.broadcast, set(self.ladders), self._no_past, time.monotonic)
+        self.lag_s = 0.0
         self._server: TestServer | None = None
         self._versions: dict[str, int] = {}
         self._attempts: dict[int, int] = {}
@@ -51,9 +56,15 @@ class Stage:
     async def open(self, port: int | None = None) -> None:
         app = web.Application(middlewares=http.middlewares())
         app[http.SERVICES] = http.Services(
-            self.db, self.settings, CollectorRegistry(), self.now, http.Limits(self.settings)
+            self.db,
+            self.settings,
+            CollectorRegistry(),
+            self.now,
+            http.Limits(self.settings),
+            gate=Gate(lambda: self.lag_s, self.settings.margin_ms),
         )
         app[http.ERROR_PAGE] = pages.error_page
+        app.add_routes(http.routes())
         app.add_routes(pages.routes())
         app.add_routes([web.get("/ws/watch", self.watching.handle)])
         self._server = TestServer(app, port=port)
@@ -113,9 +124,9 @@ class Stage:
 
         self._versions[name] = await self.db.write(job)
 
-    async def queue(self, ladder: str, *names: str) -> int:
-        """Let a match wait for its turn. Nobody is told of it."""
-        control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, "bank_ms": 0, "increment_ms": 0}
+    async def queue(self, ladder: str, *names: str, **times: int) -> int:
+        """Let a match wait for its turn, with this time control. Nobody is told of it."""
+        control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, **times}
 
         def job(conn):
             pair = tuple(self._versions[name] for name in names)
@@ -136,19 +147,19 @@ class Stage:
         self._attempts[match_id] = await self.db.write(job)
         await self.show(match_id)
 
-    async def begin(self, ladder: str, *names: str) -> int:
+    async def begin(self, ladder: str, *names: str, **times: int) -> int:
         """Start a match and show it."""
-        match_id = await self.queue(ladder, *names)
+        match_id = await self.queue(ladder, *names, **times)
         await self.start(match_id)
         return match_id
 
-    async def play(self, match_id: int, *actions: str, show: bool = True) -> None:
-        """Play actions, one event each."""
+    async def play(self, match_id: int, *actions: str, show: bool = True, **timing: object) -> None:
+        """Play actions, one event each, timed as in MoveRow."""
         for action in actions:
             ply = (await self.view(match_id)).ply
 
             def job(conn, ply=ply, action=action):
-                row = MoveRow(ply, ply % 2, action, 12, 12, None, self.now())
+                row = MoveRow(ply, ply % 2, action, 12, 12, None, self.now())._replace(**timing)
                 matches.record_moves(conn, [matches.Played(match_id, self._attempts[match_id], [row])])
 
             await self.db.write(job)
@@ -156,11 +167,16 @@ class Stage:
                 await self.show(match_id)
 
     async def finish(
-        self, match_id: int, outcomes: Sequence[str], causes: Sequence[str], detail: str | None = None
+        self,
+        match_id: int,
+        outcomes: Sequence[str],
+        causes: Sequence[str],
+        detail: str | None = None,
+        request: dict[str, object] | None = None,
     ) -> None:
         results = [SeatResult(o, c, SCORES[o]) for o, c in zip(outcomes, causes, strict=True)]
         attempt = self._attempts[match_id]
-        end = matches.Ended(match_id, attempt, results, detail, self.now())
+        end = matches.Ended(match_id, attempt, results, detail, self.now(), request=request)
         await self.db.write_together(matches.finish_all, end, durable=True)
         await self.show(match_id)
 

@@ -169,6 +169,69 @@ async def test_illegal_action_is_explained(stage, reader):
     assert reader.faults == []
 
 
+TIMED = {"elapsed_ms": 180, "charged_ms": 20, "round_trip_ms": 160.2, "limit_ms": 5_000}
+
+
+def times_of(reader, seat):
+    return reader.page.locator(".times tbody tr").nth(seat).locator("td")
+
+
+async def test_PB04_the_match_page_shows_the_measured_time_of_each_seat_with_its_limit(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(times_of(reader, 1)).to_have_text(["bob", "5 s a move", "–", "–"])
+    await stage.play(match, "4", **TIMED)
+    await stage.play(match, "3", **{**TIMED, "elapsed_ms": 1_180})
+    await expect(times_of(reader, 0)).to_have_text(["ada", "5 s a move", "180 of 5,000 ms", "160 ms"])
+    await expect(times_of(reader, 1)).to_have_text(["bob", "5 s a move", "1,180 of 5,000 ms", "1,160 ms"])
+    await expect(reader.page.locator('[data-part="of"]')).to_have_text("live · 1,180 ms")
+    await reader.page.keyboard.press("ArrowLeft")
+    await expect(reader.page.locator('[data-part="of"]')).to_have_text("of 2 · 180 ms")
+    await reader.page.reload()
+    await expect(times_of(reader, 0)).to_have_text(["ada", "5 s a move", "180 of 5,000 ms", "160 ms"])
+    assert reader.faults == []
+
+
+async def test_bank_periods_and_strikes_are_counted_down(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    times = {"move_ms": 0, "bank_ms": 60_000, "increment_ms": 500, "byoyomi_ms": 5_000, "periods": 3}
+    match = await stage.begin("connect_four", "ada", "bob", **times, strikes=2)
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".head .facts")).to_contain_text("60 s + 0.5 s, then 3 × 5 s, 2 strikes")
+    await expect(times_of(reader, 0).nth(1)).to_have_text("60 s + 3 × 5 s, 2 strikes")
+    await stage.play(match, "4", elapsed_ms=20_250, charged_ms=20_250, limit_ms=75_000)
+    await expect(times_of(reader, 0).nth(1)).to_have_text("40.2 s + 3 × 5 s, 2 strikes")
+    late = {"elapsed_ms": 75_200, "charged_ms": 75_200, "limit_ms": 75_000, "timed_out": True}
+    await stage.play(match, "3", **late)
+    await expect(times_of(reader, 1).nth(1)).to_have_text("0.5 s + 1 × 5 s, 1 strike")
+    await expect(times_of(reader, 1).nth(2)).to_have_text("75,200 of 75,000 ms, too late")
+    assert reader.faults == []
+
+
+async def test_end_is_judged_by_the_clock(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await stage.play(match, "4", **TIMED)
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    verdict = reader.page.locator('[data-part="verdict"]')
+    await expect(verdict).to_be_hidden()
+    request = {**TIMED, "elapsed_ms": 5_360, "charged_ms": 5_200, "refunded_ms": 160, "ply": 1, "seat": 1}
+    request = {**request, "received": False, "at": stage.now().isoformat()}
+    await stage.finish(match, ["win", "loss"], ["normal", "timeout"], "no answer", request)
+    await expect(verdict).to_have_text(
+        "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms charged of 5,000 ms and a margin of "
+        "200 ms; 160 ms of the way there and back were refunded, the server was not late."
+    )
+    told = await verdict.text_content()
+    await reader.page.reload()
+    await expect(verdict).to_have_text(told)
+    assert reader.faults == []
+
+
 async def test_old_answer_does_not_undo_an_end(stage, reader):
     """The page asks for the record twice; the answer from before the end comes last."""
     await stage.agent("ada")
@@ -393,3 +456,22 @@ async def test_reduced_motion_moves_nothing(stage, reader):
     piece = card(reader.page, match).locator(".arrives")
     await expect(piece).to_have_count(1)
     assert await piece.evaluate("(element) => getComputedStyle(element).animationName") == "none"
+
+
+@pytest.mark.parametrize("path", ["/", "/ladders/connect_four"])
+async def test_page_says_that_new_matches_wait_and_when_they_wait_no_more(stage, reader, path):
+    await stage.agent("ada")
+    notice = reader.page.locator("#notice")
+    await reader.page.goto(stage.url(path))
+    await expect(notice).to_be_hidden()
+    before = await reader.page.locator("main").bounding_box()
+    stage.lag_s = 0.35
+    sentence = "New matches wait: the server is 350 ms late, the margin is 200 ms."
+    await expect(notice).to_have_text(sentence, timeout=60_000)
+    await expect(notice).to_be_visible()
+    assert await reader.page.locator("main").bounding_box() == before, "nothing moves"
+    await reader.page.reload()
+    await expect(notice).to_have_text(sentence)
+    stage.lag_s = 0.0
+    await expect(notice).to_be_hidden(timeout=60_000)
+    assert reader.faults == []

@@ -8,7 +8,9 @@ import pytest
 from aiohttp import ClientSession
 
 from agents.address import check_token_is_safe
+from agents.protocol import TimeControl
 from games.errors import InputError
+from server.cli.clock import command as clock
 from server.cli.connect import command as connect
 from server.pages import assets, words
 from server.pages.here import Here
@@ -144,6 +146,38 @@ async def test_page_in_clear_says_that_clients_need_https(stage):
     assert "it needs an <code>https://</code> address" in html
     _, html = await fetch(stage, "/", Host="192.168.1.5:8080", **{"X-Forwarded-Proto": "https"})
     assert "it needs an <code>https://</code> address" not in html
+
+
+async def test_command_for_the_clock_works_as_copied(stage):
+    match = await played(stage)
+    _, html = await fetch(stage, f"/matches/{match}", Host="ai.example.org")
+    [copied] = [command for command in commands(html) if " clock " in command]
+    assert copied == f".venv/bin/plyground clock {match} --server http://ai.example.org"
+    _, name, *words = shlex.split(copied)
+    assert clock.make_context(name, words).params["match"] == match
+
+
+async def test_verdict_stands_on_the_page_of_a_match_that_is_over(stage):
+    match = await played(stage)
+    _, html = await fetch(stage, f"/matches/{match}")
+    assert "Seat 1 (ada) won by the rules of the game, not by the clock" in html
+
+
+@pytest.mark.parametrize(
+    ("control", "told"),
+    [
+        (TimeControl(5_000), "5 s a move"),
+        (TimeControl(0, bank_ms=60_000), "60 s"),
+        (TimeControl(10_000, bank_ms=60_000, increment_ms=200), "60 s + 0.2 s, at most 10 s a move"),
+        (TimeControl(0, bank_ms=90_000, byoyomi_ms=5_000, periods=3), "90 s, then 3 × 5 s"),
+        (TimeControl(0, byoyomi_ms=5_000, periods=1), "1 × 5 s"),
+        (TimeControl(0, nodes=10_000), "no clock, 10,000 nodes a move"),
+        (TimeControl(5_000, strikes=1), "5 s a move, 1 strike"),
+        (TimeControl(5_000, strikes=3), "5 s a move, 3 strikes"),
+    ],
+)
+async def test_time_control_in_words(control, told):
+    assert words.pace(control) == told
 
 
 def rows(html):

@@ -1,0 +1,215 @@
+"""What must be true of recorded times: the clocks add up, and nobody lost a game to the server.
+
+A match is held against its time control by playing its clocks through once more with `server.core.clock`.
+Those of before there were such clocks, whose time control does not name `grace_ms`, are let be.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Row, or_, select
+
+from agents.protocol import TimeControl
+from games.protocol import CHANCE
+from server.core import clock
+from server.core.clock import Clock
+from server.core.match_clock import ABSENT_S
+from server.core.match_events import Timing
+from server.core.outcome import Cause
+from server.db.finding import Finding, Findings, grouped
+from server.db.records import move_row
+from server.db.schema import matches, moves, seats
+
+LONGEST_DELAY_MS = 3_600_000
+"""How much longer than its limit a move may have taken, whatever happened to the server meanwhile."""
+
+ROUNDING_MS = 1
+"""Times are whole milliseconds of instants that were compared to the microsecond."""
+
+_OWN_FAULTS = (Cause.TIMEOUT, Cause.DISCONNECT, Cause.ILLEGAL_ACTION)
+"""Causes that the request which was open at the end has to show."""
+
+_NEW = '%"grace_ms"%'
+
+
+class _Request(Struct, frozen=True):
+    """What was open at the end, as far as it is checked; server.db.rows.MatchRow says more."""
+
+    seat: int
+    ply: int
+    received: bool
+
+
+class _Wrong(Exception):  # noqa: N818 - no error, but what is found
+    """The first thing in a match's times that cannot be: its code, and what is wrong."""
+
+    def __init__(self, code: str, what: str) -> None:
+        super().__init__(what)
+        self.code = code
+
+
+def moves_took_their_time(conn: Connection) -> Findings:
+    """Check that 0 <= charged <= elapsed, and that elapsed is about what the limit allows."""
+    elapsed, charged = moves.c.elapsed_ms, moves.c.charged_ms
+    query = (
+        select(moves.c.match_id, moves.c.ply, elapsed, charged, moves.c.limit_ms, matches.c.time_control)
+        .join(matches, matches.c.id == moves.c.match_id)
+        .where(or_(elapsed < 0, charged < 0, charged > elapsed, elapsed > LONGEST_DELAY_MS))
+        .order_by(moves.c.match_id, moves.c.ply)
+    )
+    for match_id, rows in grouped(conn, query):
+        wrong = [
+            row
+            for row in rows
+            if not 0 <= row.charged_ms <= row.elapsed_ms <= _limit_ms(row) + LONGEST_DELAY_MS
+        ]
+        if wrong:
+            row = wrong[0]
+            yield Finding(
+                "timing",
+                f"match {match_id}, ply {row.ply} took {row.elapsed_ms} ms and was charged {row.charged_ms} "
+                f"ms, limit {_limit_ms(row)} ms ({len(wrong)} such moves in this match)",
+            )
+
+
+def _limit_ms(row: Row[Any]) -> int:
+    """Return the limit of a move, as it was written down or as the match's time control has it."""
+    if row.limit_ms is not None:
+        return int(row.limit_ms)
+    try:
+        return int(msgspec.json.decode(row.time_control)["move_ms"])
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        return 0
+
+
+def clocks_are_fair(conn: Connection) -> Findings:
+    """Check every refund, limit and strike, and that the trace shows the fault of whoever forfeited."""
+    faults: dict[int, list[Any]] = defaultdict(list)
+    blamed = select(seats.c.match_id, seats.c.seat, seats.c.cause).where(seats.c.cause.in_(_OWN_FAULTS))
+    for row in conn.execute(blamed.order_by(seats.c.match_id, seats.c.seat)):
+        faults[row.match_id].append(row)
+    query = (
+        select(
+            matches.c.id,
+            matches.c.state,
+            matches.c.time_control,
+            matches.c.last_request,
+            matches.c.moves.label("made"),
+            moves,
+        )
+        .outerjoin(moves, moves.c.match_id == matches.c.id)
+        .where(matches.c.time_control.like(_NEW))
+        .order_by(matches.c.id, moves.c.ply)
+    )
+    for match_id, rows in grouped(conn, query):
+        try:
+            _check_match(rows, faults.get(match_id, []))
+        except _Wrong as wrong:
+            yield Finding(wrong.code, f"match {match_id}, {wrong}")
+
+
+def _check_match(rows: Sequence[Row[Any]], faults: Sequence[Row[Any]]) -> None:
+    """Raise `_Wrong` for the first thing that cannot be; what comes after it means nothing."""
+    match = rows[0]
+    try:
+        control = msgspec.json.decode(match.time_control, type=TimeControl)
+    except msgspec.MsgspecError as error:
+        raise _Wrong("time_control", f"its time control cannot be read: {error}") from None
+    clocks: dict[int, Clock] = defaultdict(lambda: clock.full(control))
+    for row in rows:
+        if row.ply is None or row.seat == CHANCE:
+            continue
+        move = move_row(row)
+        where = f"ply {row.ply} of seat {row.seat}"
+        if move.limit_ms is None:
+            raise _Wrong("limit", f"{where}: no limit was written down")
+        _check_timing(control, clocks[row.seat], move.timing, where)
+        clocks[row.seat] = clock.after(control, clocks[row.seat], move.timing)
+    if match.state == "finished":
+        for fault in faults:
+            _check_fault(control, clocks[fault.seat], match, fault)
+
+
+def _check_timing(control: TimeControl, has: Clock, timing: Timing, where: str) -> None:
+    """Hold a move against the clock that its seat had before it."""
+    limit_ms = clock.limit_ms(control, has)
+    if timing.limit_ms != limit_ms:
+        raise _Wrong("limit", f"{where} had a limit of {timing.limit_ms} ms, its clock gives {limit_ms} ms")
+    _check_refund(has, timing, where)
+    most_ms = timing.limit_ms + control.margin_ms + ROUNDING_MS
+    if not timing.timed_out:
+        if timing.charged_ms > most_ms:
+            raise _Wrong("overtime", f"{where} counted, charged {timing.charged_ms} ms of {limit_ms} ms")
+        return
+    if has.strikes < 1:
+        raise _Wrong("strikes", f"{where}: a strike, and there were {control.strikes} for the match")
+    if not (_overran(control, timing) or _stayed_away(control, has, timing)):
+        raise _Wrong("fault", f"{where}: a strike for {timing.charged_ms} ms of {limit_ms} ms")
+
+
+def _check_refund(has: Clock, timing: Timing, where: str) -> None:
+    """Check what was refunded, by its kinds."""
+    if min(timing.charged_ms, timing.lag_ms, timing.away_ms, timing.waited_ms) < 0:
+        raise _Wrong("refund", f"{where} has a time below 0")
+    trip_ms = _trip_ms(timing)
+    allowed_ms = clock.allowance_ms(has, timing.round_trip_ms)
+    if not 0 <= trip_ms <= allowed_ms:
+        trip = "not measured" if timing.round_trip_ms is None else f"{timing.round_trip_ms} ms"
+        raise _Wrong(
+            "refund",
+            f"{where} was refunded {trip_ms} ms for the way, with a round trip {trip} and {has.lag_ms} ms "
+            "in the lag bank",
+        )
+    if timing.away_ms > has.grace_ms:
+        raise _Wrong("grace", f"{where} was away for {timing.away_ms} ms of {has.grace_ms} ms of grace")
+
+
+def _check_fault(control: TimeControl, has: Clock, match: Row[Any], fault: Row[Any]) -> None:
+    """Check that a forfeit is the agent's own fault: what was asked of it last shows it."""
+    where = f"seat {fault.seat} lost by {fault.cause}"
+    if match.last_request is None:
+        raise _Wrong("fault", f"{where}, and the last request is not on record")
+    try:
+        request = msgspec.json.decode(match.last_request, type=_Request)
+        timing = msgspec.json.decode(match.last_request, type=Timing)
+    except msgspec.MsgspecError as error:
+        raise _Wrong("fault", f"{where}, and its last request cannot be read: {error}") from None
+    if (request.seat, request.ply) != (fault.seat, match.made):
+        raise _Wrong("fault", f"{where}, and seat {request.seat} was asked last, for ply {request.ply}")
+    if timing.refunded_ms != timing.elapsed_ms - timing.charged_ms:
+        raise _Wrong("refund", f"{where}: {timing.refunded_ms} ms are not elapsed less charged")
+    _check_refund(has, timing, where)
+    if fault.cause == Cause.ILLEGAL_ACTION:
+        shown = request.received
+    elif fault.cause == Cause.TIMEOUT:
+        shown = _overran(control, timing)
+    else:
+        shown = not request.received and _stayed_away(control, has, timing)
+    if not shown:
+        answer = "an answer" if request.received else "no answer"
+        raise _Wrong(
+            "fault",
+            f"{where}, which its clock does not show: {answer}, charged {timing.charged_ms} ms of "
+            f"{timing.limit_ms} ms, away for {timing.away_ms} ms of {has.grace_ms} ms of grace",
+        )
+
+
+def _overran(control: TimeControl, timing: Timing) -> bool:
+    """Whether a request used up its limit and the margin."""
+    return timing.charged_ms + ROUNDING_MS >= timing.limit_ms + control.margin_ms
+
+
+def _stayed_away(control: TimeControl, has: Clock, timing: Timing) -> bool:
+    """Whether a request used up the grace of its seat, and the time that an absent agent is waited for."""
+    if timing.away_ms + ROUNDING_MS < has.grace_ms:
+        return False
+    waited_ms = timing.charged_ms + _trip_ms(timing) + ROUNDING_MS
+    return _overran(control, timing) or not clock.timed(control) or waited_ms >= ABSENT_S * 1000
+
+
+def _trip_ms(timing: Timing) -> int:
+    """Return what the lag bank gave."""
+    return timing.refunded_ms - timing.lag_ms - timing.away_ms

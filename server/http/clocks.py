@@ -1,0 +1,82 @@
+"""What is told of the time of a match: each request as it was measured, and the verdict in a sentence."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from agents.protocol import TimeControl
+from games.protocol import CHANCE
+from server.core.match_events import Timing
+from server.core.verdict import Case, Request, verdict
+from server.db.reads import MatchRow, MoveRow
+from server.http.views import ClockEntry
+
+
+def time_control(row: MatchRow) -> TimeControl:
+    """Return the time control of a match; fields that an old one lacks are 0."""
+    return msgspec.convert(row.time_control, TimeControl)
+
+
+def timing(move: MoveRow) -> Timing:
+    """Return how a move was timed. What an old server refunded was its own lateness, and nothing else."""
+    timed = move.timing
+    return timed if move.limit_ms is not None else replace(timed, lag_ms=timed.refunded_ms)
+
+
+def clock(row: MatchRow, moves: Sequence[MoveRow]) -> tuple[list[ClockEntry], str]:
+    """Return the requests of a match by ply, and the verdict. They hold times alone, which hide nothing."""
+    requests = _requests(row, moves)
+    case = Case(
+        state=row.state,
+        agents=[seat.agent for seat in row.seats],
+        outcomes=[seat.outcome for seat in row.seats],
+        causes=[seat.cause for seat in row.seats],
+        control=time_control(row),
+        trace=[request for request, _ in requests],
+        detail=row.detail,
+        restarts=max(0, row.attempt - 1),
+    )
+    return [_entry(request, at) for request, at in requests], verdict(case)
+
+
+def _requests(row: MatchRow, moves: Sequence[MoveRow]) -> list[tuple[Request, datetime]]:
+    """Return the requests, each with the time up to which it was measured; chance was asked for nothing.
+
+    The last one may be what was open when the match ended.
+    """
+    requests = [
+        (Request(move.ply, move.seat, timing(move), received=not move.timed_out), move.received_at)
+        for move in moves
+        if move.seat != CHANCE
+    ]
+    last = row.last_request
+    if last is not None:
+        timed = msgspec.convert(last, Timing)
+        request = Request(last["ply"], last["seat"], timed, received=last["received"], counted=False)
+        requests.append((request, datetime.fromisoformat(last["at"])))
+    return requests
+
+
+def _entry(request: Request, at: datetime) -> ClockEntry:
+    """Write a request that was measured up to `at`."""
+    timed = request.timing
+    handed_over_at = at - timedelta(milliseconds=timed.elapsed_ms)
+    return ClockEntry(
+        ply=request.ply,
+        seat=request.seat,
+        asked_at=handed_over_at - timedelta(milliseconds=timed.waited_ms),
+        handed_over_at=handed_over_at,
+        received_at=at if request.received else None,
+        limit_ms=timed.limit_ms or None,
+        waited_ms=timed.waited_ms,
+        elapsed_ms=timed.elapsed_ms,
+        round_trip_ms=timed.round_trip_ms,
+        refunded_ms=timed.refunded_ms,
+        charged_ms=timed.charged_ms,
+        lag_ms=timed.lag_ms,
+        away_ms=timed.away_ms,
+        timed_out=timed.timed_out,
+        counted=request.counted,
+    )

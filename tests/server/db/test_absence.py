@@ -1,0 +1,193 @@
+"""A database that takes nothing: who notices, since when, and in which words."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+
+from server.db import engine, matches
+from server.db.absence import SLOW_S, Absence, in_words, is_away, touch
+from server.db.engine import Database
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def failure(words: str = "it is gone") -> OperationalError:
+    return OperationalError("COMMIT", {}, Exception(words))
+
+
+def test_a_failed_commit_tells_since_when_nothing_is_written_and_one_that_is_done_ends_it():
+    clock = Clock()
+    absence = Absence(clock)
+    assert absence.since() is None
+    for began, ended in ((100.0, 110.0), (111.0, 121.0)):
+        clock.now = began
+        absence.begin()
+        clock.now = ended
+        absence.end(failure())
+    assert absence.since() == 100.0
+    assert absence.failed
+    absence.begin()
+    clock.now = 122.0
+    absence.end(None)
+    assert absence.since() is None
+    assert absence.after(121.9)
+    assert not absence.after(122.0)
+
+
+def test_a_commit_that_does_not_come_back_is_none():
+    clock = Clock()
+    absence = Absence(clock)
+    absence.begin()
+    clock.now += SLOW_S
+    assert absence.since() is None
+    clock.now += 0.1
+    assert absence.since() == 100.0
+    assert not absence.failed, "whether it was done is not known yet"
+    absence.end(None)
+    assert absence.since() is None
+    assert absence.after(clock.now - 0.1)
+
+
+def test_a_quick_commit_leaves_no_trace():
+    clock = Clock()
+    absence = Absence(clock)
+    absence.begin()
+    absence.end(None)
+    assert not absence.after(0.0)
+
+
+def test_a_database_that_cannot_be_read_is_away_until_something_is_written():
+    clock = Clock()
+    absence = Absence(clock)
+    absence.unread(failure())
+    clock.now += 1
+    assert absence.since() == 100.0
+    absence.begin()
+    absence.end(None)
+    assert absence.since() is None
+    assert absence.after(100.5)
+
+
+def test_while_nothing_can_be_written_nobody_waits_for_it():
+    absence = Absence(Clock())
+    absence.check()
+    absence.begin()
+    absence.end(failure())
+    with pytest.raises(OperationalError):
+        absence.check()
+
+
+@pytest.mark.parametrize(
+    ("error", "away"),
+    [
+        (failure(), True),
+        (InterfaceError("SELECT", {}, Exception("closed")), True),
+        (IntegrityError("INSERT", {}, Exception("twice")), False),
+        (IntegrityError("INSERT", {}, Exception("twice"), connection_invalidated=True), True),
+        (ValueError("a bug"), False),
+        (None, False),
+    ],
+)
+def test_the_database_is_away_or_it_was_asked_for_nonsense(error: Exception | None, away: bool):
+    assert is_away(error) is away
+
+
+class CodedError(Exception):
+    def __init__(self, **codes: str) -> None:
+        super().__init__("words for nobody: 10.0.0.5")
+        self.__dict__.update(codes)
+
+
+@pytest.mark.parametrize(
+    ("codes", "words"),
+    [
+        ({"sqlite_errorname": "SQLITE_FULL"}, "disk full"),
+        ({"sqlstate": "53100"}, "disk full"),
+        ({"sqlite_errorname": "SQLITE_IOERR_WRITE"}, "the disk could not be written"),
+        ({"sqlite_errorname": "SQLITE_BUSY"}, "the database was locked"),
+        ({"sqlstate": "57P01"}, "the database was away"),
+        ({}, "the database was away"),
+    ],
+)
+def test_the_cause_is_said_without_the_drivers_words(codes: dict[str, str], words: str):
+    assert in_words(OperationalError("COMMIT", {}, CodedError(**codes))) == words
+
+
+@pytest.fixture
+def sqlite(sqlite_url: str) -> Iterator[Database]:
+    """SQLite alone: it can be told how large its file may be."""
+    database = Database.open(sqlite_url)
+    yield database
+    database.close()
+
+
+def no_page_more(conn) -> None:
+    pages = conn.execute(text("PRAGMA page_count")).scalar()
+    conn.execute(text(f"PRAGMA max_page_count = {pages}"))
+
+
+def room_again(conn) -> None:
+    conn.execute(text("PRAGMA max_page_count = 1000000"))
+
+
+def large(conn) -> None:
+    conn.execute(text("UPDATE ladders SET title = :title"), {"title": "x" * 100_000})
+
+
+def test_a_full_disk_is_told_as_such_and_the_writer_goes_on_when_there_is_room(sqlite):
+    insert = "INSERT INTO ladders (id, name, title, game, time_control) VALUES (1, 'a', 'A', 'go', '{}')"
+    sqlite.write_now(lambda conn: conn.execute(text(insert)) and None)
+    sqlite.write_now(no_page_more)
+    with pytest.raises(OperationalError) as told:
+        sqlite.write_now(large)
+    assert in_words(told.value) == "disk full"
+    assert isinstance(told.value.orig, sqlite3.OperationalError)
+    assert sqlite.absence.failed
+    sqlite.write_now(room_again)
+    sqlite.write_now(large)
+    assert not sqlite.absence.failed
+    assert (
+        len(sqlite.read_now(lambda conn: conn.execute(text("SELECT title FROM ladders")).scalar())) == 100_000
+    )
+
+
+def test_a_transaction_that_sqlite_rolled_back_by_itself_fails_with_the_first_fault(sqlite):
+    def rolled_back(conn):
+        conn.exec_driver_sql("ROLLBACK")
+        raise failure("disk I/O error")
+
+    with pytest.raises(OperationalError, match="disk I/O error"):
+        sqlite.write_now(rolled_back)
+    assert sqlite.absence.failed
+    sqlite.write_now(touch)
+    assert not sqlite.absence.failed
+
+
+async def test_a_reader_that_gets_no_answer_is_told_that_the_database_is_away(db, monkeypatch):
+    monkeypatch.setattr(engine, "READ_S", 0.05)
+    answer = threading.Event()
+    with pytest.raises(OperationalError, match="no answer"):
+        await db.read(lambda _conn: answer.wait(60))
+    assert db.absence.failed
+    answer.set()
+    assert await db.read(lambda conn: conn.execute(text("SELECT 1")).scalar()) == 1
+
+
+def test_who_does_not_know_whether_a_match_was_begun_begins_it_once(league):
+    match, other = league.queue(league.agent("ada"), league.agent("bob"))
+    assert league.do(matches.begin_again, match, "server-1", league.now()) == 1
+    assert league.do(matches.begin_again, match, "server-1", league.now()) == 1, "it was done before"
+    with pytest.raises(matches.Stale):
+        league.do(matches.begin_again, match, "server-2", league.now())
+    assert league.begin(other) == 1
+    assert league.do(matches.begin_again, other, "server-1", league.now()) == 1
