@@ -1,5 +1,6 @@
 """How long to wait before the next try: longer each time, and at random, so that not all come at once."""
 
+import math
 import random
 import re
 
@@ -23,9 +24,10 @@ class Backoff:
         """Begin again with short pauses: the last try was a success."""
         self._failures = 0
 
-    def pause_ms(self, asked_ms: float = 0.0) -> float:
-        """Return the pause before the next try, none shorter than the `asked_ms` of the server."""
-        most_ms = min(self._longest_ms, self._first_ms * 2.0 ** min(self._failures, MOST_DOUBLINGS))
+    def pause_ms(self, asked_ms: float = 0.0, most_ms: float = math.inf) -> float:
+        """Return the pause before the next try: up to `most_ms` more than the server asked for."""
+        grown_ms = self._first_ms * 2.0 ** min(self._failures, MOST_DOUBLINGS)
+        most_ms = min(self._longest_ms, grown_ms, most_ms)
         self._failures += 1
         return asked_ms + self._rng.uniform(0.0, most_ms)
 

@@ -62,8 +62,9 @@ class Timing:
     """The client's own times in milliseconds.
 
     `tick_ms` between looks at what is overdue; `ack_ms` after which a move is sent again; `open_ms` for
-    the opening and for `welcome`; the first pause before a reconnection and the longest; `linger_ms` for
-    the end of a match that the agent has given up, and at the end of the run for its `match_end`.
+    the opening and for `welcome`; the first pause before a reconnection, the longest while the clock of a
+    match may run, and the longest of all; `linger_ms` for the end of a match that the agent has given up, and
+    at the end of the run for its `match_end`.
 
     `ping_ms` between two pings, each of which may take `pong_ms`: so a server that is gone without a word is
     noticed within their sum, and one that stands still for less than `pong_ms` is kept.
@@ -73,6 +74,7 @@ class Timing:
     ack_ms: float = 3_000
     open_ms: float = 10_000
     first_pause_ms: float = 500
+    playing_pause_ms: float = 1_000
     longest_pause_ms: float = 15_000
     linger_ms: float = 5_000
     ping_ms: float = 15_000
@@ -136,6 +138,7 @@ class Client:
         )
         self._matches = Matches(self._around, self._observer, self._fault, self._timing.open_ms)
         self._socket: ClientConnection | None = None
+        self._seen_ms = 0.0  # when the last connection that was welcomed ended
         self._welcomed_once = False
         self._untold: Error | None = None
         self._leaving = False
@@ -185,6 +188,8 @@ class Client:
             except (ConnectionClosed, NoWelcomeError, ComeAgainError) as error:
                 return error
             finally:
+                if self._socket is not None:
+                    self._seen_ms = now_ms()
                 self._socket = None
         return None
 
@@ -220,9 +225,18 @@ class Client:
 
     def _pause(self, error: Exception) -> None:
         """Wait before the next try."""
-        pause_ms = self._backoff.pause_ms(_asked_ms(error))
+        most_ms = self._timing.playing_pause_ms if self._is_awaited() else self._timing.longest_pause_ms
+        pause_ms = self._backoff.pause_ms(_asked_ms(error), most_ms)
         self._observer.reconnecting(_reason(error), pause_ms)
         wait(self._stop, pause_ms)
+
+    def _is_awaited(self) -> bool:
+        """Whether a match may still be lost, or saved, by how soon we are back."""
+        away_ms = now_ms() - self._seen_ms
+        return any(
+            away_ms < seat.limit_ms + seat.start.time_control.margin_ms + seat.start.time_control.grace_ms
+            for seat in self._matches.seats.values()
+        )
 
     def _serve(self, socket: ClientConnection) -> None:
         """Say hello, then take messages until the work is done."""

@@ -121,8 +121,9 @@ class TimeControl(msgspec.Struct, frozen=True):
     longer uses up one of the `periods`. With neither `move_ms` nor a bank no clock runs.
 
     A time-out while `strikes` are left is answered by a random legal action. `nodes` is the most that a
-    search of the house may look at for a move. Up to `margin_ms` over the limit still counts; `ready_ms` is
-    for start-up. `lag_ms` is the lag bank, and `grace_ms` the time away that is forgiven.
+    search of the house may look at for a move. Up to `margin_ms` over the limit still counts, with every move
+    and also when the bank is empty: n moves may use up to n times `margin_ms` more. `ready_ms` is for
+    start-up. `lag_ms` is the lag bank, and `grace_ms` the time away that is forgiven.
     """
 
     move_ms: int
@@ -204,7 +205,7 @@ class Ack(_FromServer, frozen=True, tag="ack"):
 
 
 class Reject(_FromServer, frozen=True, tag="reject"):
-    """A move that changes nothing and forfeits nothing: a wrong ply, or not this seat's turn."""
+    """A move that changes nothing: a wrong ply, not this seat's turn, or one too late (`timed_out`)."""
 
     match: int
     ply: int

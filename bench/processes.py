@@ -77,6 +77,9 @@ def child(*command: str, **environ: str) -> Iterator[Child]:
     finally:
         process.terminate()
         process.wait(STOP_S)
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with contextlib.suppress(BrokenPipeError):  # a line that it did not read any more
+                pipe.close()
 
 
 @contextlib.contextmanager

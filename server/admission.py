@@ -1,4 +1,7 @@
-"""Who an agent is, by its token, and as which version it plays."""
+"""Who an agent is, by its token, and as which version it plays.
+
+Whether new matches may start is another matter: server.gate.
+"""
 
 import hmac
 from collections.abc import Callable, Mapping
@@ -60,9 +63,9 @@ class Admission:
         if hmac.compare_digest(token, self._house_token):
             now = self._now()
             house = await self._db.write(lambda conn: agents.ensure_house(conn, hello.agent, now))
-            changed = await self._db.read(agents.is_changed, house.agent_id, hello.fingerprint)
+            changed = await self._db.read_for_play(agents.is_changed, house.agent_id, hello.fingerprint)
             return Identity(None, house.agent_id, house.name, house=True, changed=changed)
-        return await self._db.read(_owner, hello, token, self._now())
+        return await self._db.read_for_play(_owner, hello, token, self._now())
 
     async def enter(self, identity: Identity, hello: protocol.Hello) -> Admitted:
         """Give the agent its version and a place on each ladder of its hello.

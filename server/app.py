@@ -6,10 +6,8 @@ import errno
 import os
 import random
 import secrets
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -35,6 +33,7 @@ from server.gateway import Gateway
 from server.house import House
 from server.http.errors import Handler
 from server.inbox import Flood
+from server.knocks import Knocks
 from server.lock import DataLock
 from server.loop_lag import LoopLag
 from server.past import Past
@@ -43,15 +42,12 @@ from server.reception import Reception
 from server.referee import Referee
 from server.scheduler import Scheduler
 from server.settings import Settings
-from server.stopping import Stopping
+from server.stopping import Stopping, StopSignals
 from server.visitor import Visitor, door_middleware, visitor_of
 from server.wall_clock import WallClock
 from server.watch import WatchGateway
 
 BACKLOG = 1024
-STOP_S = 4.5
-"""How long a stop in good order may take, beside the time that running matches are given."""
-
 LOOK_S = 0.05
 TOUCH_S = 1.0
 """How often it is tried whether a database that was away can be written again."""
@@ -143,6 +139,7 @@ class Server:
         self.broadcast = Broadcast(first_version=int(time.time() * 1000))
         self.lag = LoopLag(time.monotonic, self.metrics.loop_lag.observe)
         self.gate = self._make_gate()
+        self.knocks = Knocks(db.absence, time.monotonic)
         wall_clock = WallClock(time.time, time.monotonic)
         self.now = wall_clock.now
         chance = random.SystemRandom()
@@ -188,13 +185,21 @@ class Server:
             f"{os.getpid()}-{secrets.token_hex(4)}",
             time.monotonic,
             wall_clock.at,
-            self.lag.behind,
+            self.lag.lost,
+            self.knocks.kept_away,
         )
 
     def _make_gateway(self, ladder_ids: dict[str, int], house_token: str) -> Gateway:
         admission = Admission(self.db, ladder_ids, house_token, self.now)
         reception = Reception(
-            self.settings, admission, self.presence, self.referee, self.stopping, time.monotonic, self.now
+            self.settings,
+            admission,
+            self.presence,
+            self.referee,
+            self.stopping,
+            self.knocks,
+            time.monotonic,
+            self.now,
         )
         return Gateway(
             self.settings,
@@ -269,35 +274,10 @@ def _draw(chance: random.Random, outcomes: Sequence[tuple[str, float]]) -> str:
     return str(chance.choices(texts, probabilities)[0])
 
 
-class _Stop:
-    """Waits for a signal: SIGTERM lets matches go on for a while, SIGINT (Ctrl-C) does not."""
-
-    def __init__(self, drain_s: float) -> None:
-        self._asked = asyncio.Event()
-        self._drain_s = {signal.SIGINT: 0.0, signal.SIGTERM: drain_s}
-        self.drain_s = 0.0
-        for number in self._drain_s:
-            asyncio.get_running_loop().add_signal_handler(number, self._ask, number)
-
-    def _ask(self, number: signal.Signals) -> None:
-        """Stop in good order; at once if asked a second time, or if good order takes too long."""
-        if self._asked.is_set():
-            os._exit(1)
-        self.drain_s = self._drain_s[number]
-        self._asked.set()
-        impatience = threading.Timer(self.drain_s + STOP_S, os._exit, (1,))
-        impatience.daemon = True
-        impatience.start()
-
-    async def wait(self) -> None:
-        """Return when asked to stop."""
-        await self._asked.wait()
-
-
 async def _serve(
     settings: Settings, db: Database, listener: socket.socket, house_names: Sequence[str]
 ) -> None:
-    stop = _Stop(settings.drain_s)
+    stop = StopSignals(settings.drain_s)
     known = await db.write(lambda conn: ladders.sync(conn, time_controls.ladder_rows(settings)), durable=True)
     url = local_url(listener)
     server = Server(settings, db, url, known)

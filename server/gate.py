@@ -1,4 +1,7 @@
-"""Whether new matches may start: not while the server is so late that it would eat into their margin."""
+"""Whether new matches may start: not while the server is so late that it would eat into their margin.
+
+Metrics and the health check call this admission. Who an agent is, is another matter: server.admission.
+"""
 
 from collections.abc import Callable
 

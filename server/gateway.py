@@ -6,7 +6,7 @@ An unusable message gets one error and the connection stays open. Only an oversi
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 
 import msgspec
@@ -37,6 +37,7 @@ COME_AGAIN_S = 1.0
 """When whoever was refused for something that passes may try again."""
 
 REPLACED = protocol.Error("replaced", "this agent connected once more")
+REVOKED = protocol.Error("token_revoked", "this agent's token was revoked")
 NO_DATABASE = protocol.Error(
     "database_unavailable", "expected a database that answers, got none; come again in a moment"
 )
@@ -57,7 +58,7 @@ class Gateway:
         monotonic: Callable[[], float],
         behind: Callable[[float], float],
         wake: Callable[[], None],
-        stay: Callable[[web.Request], AbstractContextManager[None]] = lambda _: nullcontext(),
+        stay: Callable[[web.Request], AbstractContextManager[None]],
     ) -> None:
         self._settings = settings
         self._reception = reception
@@ -121,6 +122,7 @@ class Gateway:
         return None
 
     async def _serve(self, connection: Connection, socket: AgentSocket, inbox: Inbox) -> None:
+        connection.has_unread = inbox.has_unread
         connection.post(self._welcome(connection))
         self._take_place(connection)
         log.info("agent.connected", agent=connection.name, version=connection.version)
@@ -161,17 +163,19 @@ class Gateway:
         self._referee.agent_back(connection)
         self._wake()
 
-    def _retire(self, connection: Connection, reason: protocol.Error = REPLACED) -> None:
+    def _retire(self, connection: Connection) -> None:
         """End a connection whose version of the agent plays no more."""
         if self._presence.leave(connection):
             self._referee.agent_lost(connection, gone=True)
-        self._dismiss(connection, reason)
+        self._dismiss(connection)
 
     def revoked(self, token_id: int) -> None:
         """End the connection that was made with this token, which is worth nothing any more."""
         for connection in self._presence:
             if connection.token_id == token_id:
-                self._retire(connection, protocol.Error("token_revoked", "this agent's token was revoked"))
+                if self._presence.leave(connection):
+                    self._referee.agent_lost(connection)  # it may be back with a newer token
+                self._dismiss(connection, REVOKED)
 
     def _dismiss(self, connection: Connection, reason: protocol.Error = REPLACED) -> None:
         connection.replaced = True
@@ -209,8 +213,7 @@ class Gateway:
         if game is None or seat is None:
             running = ", ".join(map(str, sorted(connection.matches))) or "none"
             return _error("wrong_match", "a match of this agent", str(message.match), f"running: {running}")
-        at = inbox.heard_at
-        event = _event(message, seat, at, self._behind(at))
+        event = _event(message, seat, inbox.heard_at)
         if game.expects(event):
             inbox.give_back()
         game.deliver(event)
@@ -218,7 +221,7 @@ class Gateway:
 
 
 def _event(
-    message: protocol.Ready | protocol.Move | protocol.Resign, seat: int, at: float, lag_s: float
+    message: protocol.Ready | protocol.Move | protocol.Resign, seat: int, at: float
 ) -> core.MatchEvent:
     match message:
         case protocol.Ready():
@@ -226,7 +229,7 @@ def _event(
         case protocol.Resign():
             return core.Resign(seat, at, crashed=message.reason == "crash")
         case protocol.Move():
-            return core.Action(seat, message.ply, message.action, at, message.info, lag_s)
+            return core.Action(seat, message.ply, message.action, at, message.info)
 
 
 async def _next(inbox: Inbox) -> protocol.FromAgent | protocol.Error | None:

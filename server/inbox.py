@@ -128,6 +128,11 @@ class Metered(asyncio.Protocol):
             self._paused = False
             self.transport.resume_reading()
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether something has come in that waits its turn, by no fault of who sent it."""
+        return bool(self._waiting) and not self._in_debt
+
     def eof_received(self) -> bool | None:
         """Pass on."""
         return self._inner.eof_received()
@@ -172,6 +177,10 @@ class Inbox:
         self._meter = Metered.install(request, monotonic)
         self._transport = self._meter.transport
         self.heard_at = self._meter.received_at
+
+    def has_unread(self) -> bool:
+        """Whether something has come in that waits its turn to be read."""
+        return self._meter.has_unread
 
     @property
     def received_at(self) -> float:

@@ -25,6 +25,11 @@ class Lines:
         if connection is not None:
             connection.post(message)
 
+    def has_unread(self, seat: int) -> bool:
+        """Whether something has come in from the agent that nobody has heard yet."""
+        connection = self._presence.get(self._versions[seat])
+        return connection is not None and connection.has_unread()
+
     def announce(self, seat: int, start: protocol.MatchStart) -> None:
         """Tell of the match, then ask what waited for this."""
         self._told[seat] = self._presence.get(self._versions[seat])

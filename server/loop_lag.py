@@ -21,6 +21,15 @@ DRAIN_STEPS = 4
 RECENT_S = 2.0
 """How long a stall is remembered."""
 
+STILL_S = 0.25
+"""In a stall of at least so long the server stood still: nobody's clock runs meanwhile."""
+
+SETTLE_S = 0.25
+"""So much longer it takes until all is heard that waited: moves, and agents that come back."""
+
+KEPT = 1_000
+"""Stalls in which the server stood still that are remembered."""
+
 
 class Stall(NamedTuple):
     """The loop should have woken at `since`, and had read all that waited by `until`."""
@@ -40,6 +49,7 @@ class LoopLag:
         self._observe = observe
         self._due = float("inf")
         self._stalls: deque[Stall] = deque()
+        self._still: deque[Stall] = deque(maxlen=KEPT)
         self._beating: asyncio.Handle | None = None
 
     async def run(self) -> None:
@@ -61,6 +71,16 @@ class LoopLag:
             if stall.since <= at:
                 return at - stall.since if at <= stall.until else 0.0
         return 0.0
+
+    def lost(self, since: float, at: float) -> float:
+        """Return by how many seconds what happened at an instant is late through the loop alone.
+
+        That is what the loop was behind then, and all the time since `since` in which the server stood still.
+        """
+        behind_s = self.behind(at)
+        begun = at - behind_s
+        stood_s = sum(max(0.0, min(stall.until, begun) - max(stall.since, since)) for stall in self._still)
+        return min(max(0.0, at - since), behind_s + stood_s)
 
     @property
     def recent_s(self) -> float:
@@ -90,6 +110,8 @@ class LoopLag:
             return
         now = self._monotonic()
         self._stalls.append(Stall(self._due, now))
+        if now - self._due >= STILL_S:
+            self._still.append(Stall(self._due, now + SETTLE_S))
         self._forget(now)
         self._rest(now)
 

@@ -22,6 +22,11 @@ MAX_UNREAD_BYTES = 1_048_576
 log = structlog.get_logger()
 
 
+def _nothing_unread() -> bool:
+    """Answer for a connection that is not read yet."""
+    return False
+
+
 def _unmeasured() -> None:
     """Measure nothing: agents of the house are given nothing for their line."""
 
@@ -32,6 +37,7 @@ class Connection:
 
     `matches` are the ids of the running matches played over it. `round_trip_ms` is the estimate of its line's
     round trip, None as long as it is not measured; `ping` is called before each request, to measure it.
+    `has_unread` says whether something has come in over it that nobody has heard yet.
     """
 
     socket: web.WebSocketResponse
@@ -47,6 +53,7 @@ class Connection:
     token_id: int | None = None
     round_trip_ms: float | None = None
     ping: Callable[[], None] = _unmeasured
+    has_unread: Callable[[], bool] = _nothing_unread
     matches: set[int] = field(default_factory=set)
     leaving: bool = False
     replaced: bool = False

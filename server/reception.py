@@ -11,6 +11,7 @@ from games.errors import InputError
 from server.admission import Admission, Identity
 from server.http.limits import RateLimit
 from server.http.security import address_of, bearer_token
+from server.knocks import Knocks
 from server.presence import Connection, Presence
 from server.referee import Referee
 from server.settings import Settings
@@ -44,6 +45,7 @@ class Reception:
         presence: Presence,
         referee: Referee,
         stopping: Stopping,
+        knocks: Knocks,
         monotonic: Callable[[], float],
         now: Callable[[], datetime],
     ) -> None:
@@ -52,6 +54,7 @@ class Reception:
         self._presence = presence
         self._referee = referee
         self._stopping = stopping
+        self._knocks = knocks
         self._monotonic = monotonic
         self._now = now
         self._hellos = RateLimit("hellos_per_agent", count=HELLOS_A_MINUTE, period_s=60)
@@ -71,6 +74,16 @@ class Reception:
         begins: it starts from their results.
         """
         self._check(hello)
+        with self._knocks.knocking(hello.agent):
+            return await self._let_in(request, socket, hello, retire)
+
+    async def _let_in(
+        self,
+        request: web.Request,
+        socket: web.WebSocketResponse,
+        hello: protocol.Hello,
+        retire: Callable[[Connection], None],
+    ) -> Connection:
         identity = await self._identify(request, hello)
         if not self._referee.plays(identity.agent_id):
             self._stopping.check()

@@ -50,7 +50,8 @@ class Referee:
         lease: str,
         monotonic: Callable[[], float],
         wall: Callable[[float], datetime],
-        behind: Callable[[float], float],
+        lost: Callable[[float, float], float],
+        kept_away: Callable[[str, float], bool],
     ) -> None:
         self._settings = settings
         self._shell = Shell(
@@ -62,8 +63,8 @@ class Referee:
             self.ended,
             monotonic,
             wall,
-            behind,
-            db.absence.after,
+            lost,
+            kept_away,
         )
         self._broadcast = broadcast
         self._metrics = metrics
@@ -76,10 +77,10 @@ class Referee:
     async def start(self, match_id: int, ladder: Ladder, seats: Sequence[Seated]) -> None:
         """Begin a queued match between agents that are connected."""
         now = self._now()
-        attempt = await self._begin(match_id, now)
+        attempt, time_control = await self._begin(match_id, now)
         house = all(seat.house for seat in seats)
         terms = time_controls.terms(
-            ladder.time_control,
+            time_control,
             pace_ms=self._settings.pace_ms if house else 0,
             resume_ms=round(self._settings.resume_s * 1000),
         )
@@ -91,7 +92,7 @@ class Referee:
                 connection.matches.add(match_id)
         self._play(RunningMatch(self._shell, match_id, attempt, ladder, seats, opened))
 
-    async def _begin(self, match_id: int, now: datetime) -> int:
+    async def _begin(self, match_id: int, now: datetime) -> matches.Begun:
         """Take up a queued match; a try that was lost with the database's connection may have been done."""
         job = matches.begin
         while True:
@@ -164,7 +165,8 @@ class Referee:
         (self._metrics.matches_void if result.void else self._metrics.matches_finished).inc()
         for seat, cause in enumerate(result.causes):
             if cause not in {Cause.NORMAL, Cause.RULE_DRAW, Cause.AGREEMENT}:
-                self._metrics.forfeits.labels(cause.value).inc()
+                if not result.void:  # nobody loses a match that counts for nobody
+                    self._metrics.forfeits.labels(cause.value).inc()
                 name = match.seats[seat].name
                 log.info("match.cause", agent=name, match=match.id, cause=cause.value, detail=result.detail)
 

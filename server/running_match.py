@@ -26,6 +26,12 @@ from server.lines import Lines
 from server.match_record import MatchRecord, Store
 from server.presence import Presence
 
+UNREAD_S = 0.005
+"""So much later it is looked again whether all is read that an agent has sent."""
+
+GLANCE_S = 0.05
+"""What comes in so soon after a deadline, before that takes effect, came with it."""
+
 COME_BACK_S = 20.0
 """An agent that was refused comes again within this time: our clients pause for 15 s at most."""
 
@@ -43,9 +49,9 @@ Lots: TypeAlias = Callable[[Sequence[tuple[str, float]]], str]
 class Shell:
     """What a match needs of the server around it.
 
-    `monotonic` in seconds, `wall` the time of day of an instant of that clock; `behind` says how late the
-    server's loop was at one. `kept_away` says whether the database let no agent come back at some moment
-    after `since`.
+    `monotonic` in seconds, `wall` the time of day of an instant of that clock; `lost` says how many seconds
+    between two of them were lost through the server's own loop. `kept_away` says whether the database did not
+    let an agent, by its name, come back after some moment.
     """
 
     db: Store
@@ -56,8 +62,8 @@ class Shell:
     ended: Callable[["RunningMatch"], None]
     monotonic: Callable[[], float]
     wall: Callable[[float], datetime]
-    behind: Callable[[float], float]
-    kept_away: Callable[[float], bool] = lambda _since: False
+    lost: Callable[[float, float], float]
+    kept_away: Callable[[str, float], bool]
 
 
 class RunningMatch:
@@ -120,11 +126,13 @@ class RunningMatch:
 
     def deliver(self, event: core.MatchEvent) -> None:
         """Take an event at once, or after those that wait. A match that is over answers."""
-        if isinstance(event, core.Action) and self.match.open is not None:
-            # Whatever comes in before the deadline took effect was late by the server's loop alone.
-            late_s = event.at - self.match.deadline
-            if late_s > event.lag_s:
-                event = replace(event, lag_s=late_s)
+        request = self.match.open
+        if isinstance(event, core.Action) and request is not None:
+            # A deadline that has not taken effect is late itself, though by less than anybody notices.
+            late_s = min(GLANCE_S, event.at - self.match.deadline)
+            lag_s = max(late_s, self._shell.lost(request.at, event.at))
+            if lag_s > 0.0:
+                event = replace(event, lag_s=lag_s)
         self._waiting.append(event)
         self._go_on()
 
@@ -263,16 +271,25 @@ class RunningMatch:
         )
 
     def _request(self, ask: core.Ask) -> protocol.YourMove:
-        return wire.your_move(self.id, ask, self.match, self._shell.monotonic())
+        now, request = self._shell.monotonic(), self.match.open
+        lost_s = 0.0 if request is None else self._shell.lost(request.at, now)
+        return wire.your_move(self.id, ask, self.match, now - lost_s)
 
     def _deadline_passed(self) -> None:
-        if self.match.over:
+        """Take the end of somebody's time, unless the server itself has not listened for all of it."""
+        match = self.match
+        if match.over:
             return
         at = self._shell.monotonic()
-        if self.match.waits_for_absent and self._shell.kept_away(at - COME_BACK_S):
+        lost_s = 0.0 if match.waiting_since is None else self._shell.lost(match.waiting_since, at)
+        if at - lost_s < match.deadline and (match.open is None or lost_s <= core.OVERLOAD_S):
+            self._deadline.set(match.deadline + lost_s)
+        elif match.to_move is not None and self._lines.has_unread(match.to_move):
+            self._deadline.set(at + UNREAD_S)
+        elif any(self._shell.kept_away(self.seats[n].name, at - COME_BACK_S) for n in match.absent_awaited):
             self.deliver(core.Abort(at, KEPT_AWAY))
         else:
-            self.deliver(core.DeadlinePassed(at, self._shell.behind(at)))
+            self.deliver(core.DeadlinePassed(at, lost_s))
 
     def _stop_timers(self) -> None:
         self._deadline.end()

@@ -103,7 +103,7 @@ class Scheduler:
         self._stopped.set()
 
     async def _look_at_ladders(self) -> None:
-        for ladder in await self._db.read(ladder_table.all_ladders):
+        for ladder in await self._db.read_for_play(ladder_table.all_ladders):
             self._ladders[ladder.id] = ladder
             # A thread of its own: what reads every result takes longer than a reader is given.
             self._together[ladder.id] = await asyncio.to_thread(
@@ -120,7 +120,7 @@ class Scheduler:
         self.wake()
 
     async def _tick(self) -> None:
-        self._queue = await self._db.read(matches.queued)
+        self._queue = await self._db.read_for_play(matches.queued)
         await self._start_queued()
         while self._may_start() and await self._pair_next():
             await self._start_queued()
@@ -161,7 +161,7 @@ class Scheduler:
 
     async def _start(self, queued: QueuedMatch, ladder: Ladder, present: list[Connection]) -> None:
         versions = [connection.version_id for connection in present]
-        ratings = await self._db.read(ladder_table.ratings_on, ladder.id, versions)
+        ratings = await self._db.read_for_play(ladder_table.ratings_on, ladder.id, versions)
         seats = [
             Seated(c.agent_id, c.version_id, c.name, c.version, c.house, *ratings[c.version_id])
             for c in present
@@ -180,7 +180,7 @@ class Scheduler:
         waiting_s = self._hands.waiting_s(candidates)
         candidates = nlargest(MAX_CANDIDATES, candidates, key=lambda one: waiting_s[one.version_id])
         versions = [connection.version_id for connection in candidates]
-        ratings = await self._db.read(ladder_table.ratings_on, ladder.id, versions)
+        ratings = await self._db.read_for_play(ladder_table.ratings_on, ladder.id, versions)
         choices = [
             Candidate(
                 version=c.version_id,

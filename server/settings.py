@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote
@@ -180,35 +181,45 @@ def _path(kind: type, value: object) -> Path:
 def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
     unknown = sorted(set(values) - set(Settings.__struct_fields__))
     if unknown:
-        raise InputError(
-            "unknown_setting",
-            expected="a known setting",
-            got=unknown[0],
-            where=origins[unknown[0]],
-            available=Settings.__struct_fields__,
-        )
+        raise _unknown(unknown[0], origins[unknown[0]])
     converted: dict[str, Any] = {}
     types = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     for field, value in values.items():
+        if field == "ladders":
+            converted[field] = _ladders(value, origins[field])
+            continue
         try:
             converted[field] = msgspec.convert(value, types[field], strict=False, dec_hook=_path)
         except msgspec.ValidationError as error:
-            what, _, place = str(error).removeprefix("Expected ").partition(", got")
+            what = _expected(error)
             choices = get_args(types[field]) if what.startswith("Invalid enum") else ()
-            inside = place.partition(" - at ")[2].strip("`").removeprefix("$")
             raise InputError(
                 "bad_setting",
                 expected="a known value" if choices else _PLAIN.get(what, what.replace("`", "")),
                 got=repr(value)[:80],
-                where=f"{field}{inside}, {origins[field]}",
+                where=f"{field}, {origins[field]}",
                 available=choices,
             ) from None
         _check_bounds(field, converted[field], origins[field])
     settings = Settings(**converted)
     if not settings.host:
         raise InputError("bad_setting", expected="a host name or address", got="''", where="host")
-    _check_ladders(settings.ladders)
     return settings
+
+
+def _unknown(key: str, origin: str) -> InputError:
+    """Say what was meant by a key that is none: one of a ladder, or the one most like it."""
+    expected, known = "a known setting", Settings.__struct_fields__
+    if key in LadderSpec.__struct_fields__:
+        expected = f"{key} below [[ladders]], as each ladder has its own"
+    elif key == "ladder":
+        expected = "[[ladders]], with an s"
+    available = () if expected != "a known setting" else get_close_matches(key, known) or known
+    return InputError("unknown_setting", expected=expected, got=key, where=origin, available=available)
+
+
+def _expected(error: msgspec.ValidationError) -> str:
+    return str(error).removeprefix("Expected ").partition(", got")[0]
 
 
 def _check_bounds(
@@ -226,26 +237,76 @@ def _check_bounds(
         )
 
 
-def _check_ladders(ladders: tuple[LadderSpec, ...]) -> None:
-    if not ladders:
-        raise InputError("bad_setting", expected="at least one ladder", got="none", where="ladders")
-    seen: set[str] = set()
-    for number, ladder in enumerate(ladders):
-        where = f"ladders[{number}]"
-        if not _SLUG.fullmatch(ladder.name) or ladder.name in seen:
+def _ladders(tables: object, origin: str) -> tuple[LadderSpec, ...]:
+    """Read the ladders. Raises InputError with the ladder, the key and its value at the first fault."""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        got = "[ladders]" if isinstance(tables, dict) else f"ladders = {_cut(tables)}"
+        raise InputError("bad_setting", expected="[[ladders]] above each ladder", got=got, where=origin)
+    if not tables:
+        raise InputError(
+            "bad_setting", expected="at least one ladder", got="none", where=f"ladders, {origin}"
+        )
+    ladders: dict[str, LadderSpec] = {}
+    for number, table in enumerate(tables):
+        ladder = _ladder(table, number, origin)
+        if ladder.name in ladders:
+            got = f"{ladder.name!r} twice"
+            where = f"ladders[{number}].name, {origin}"
+            raise InputError("bad_setting", expected="another name for each ladder", got=got, where=where)
+        ladders[ladder.name] = ladder
+    return tuple(ladders.values())
+
+
+def _ladder(table: Mapping[str, Any], number: int, origin: str) -> LadderSpec:
+    name = table.get("name")
+    place = f"ladder {_cut(name)}, {origin}" if name else f"ladders[{number}], {origin}"
+    types = {field.name: field.type for field in msgspec.structs.fields(LadderSpec)}
+    for key in table:
+        if key not in types:
             raise InputError(
-                "bad_setting",
-                expected="a name of its own from a-z, 0-9 and _",
-                got=repr(ladder.name),
-                where=f"{where}.name",
+                "unknown_setting",
+                expected="a known key of a ladder",
+                got=f"{key} = {_cut(table[key])}",
+                where=place,
+                available=types,
             )
-        seen.add(ladder.name)
-        check_times(ladder)
+    for key in ("name", "game"):
+        if key not in table:
+            raise InputError("bad_setting", expected=f"{key} = ...", got=f"no {key}", where=place)
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        kind = str if types[key] is str else int
+        try:
+            values[key] = msgspec.convert(value, kind, strict=False)
+        except msgspec.ValidationError as error:
+            what = _PLAIN.get(_expected(error), "a whole number" if kind is int else "text")
+            got = f"{key} = {_cut(value)}"
+            raise InputError("bad_setting", expected=f"{what} for {key}", got=got, where=place) from None
+    ladder = LadderSpec(**values)
+    _check_ladder(ladder, place)
+    return ladder
+
+
+def _check_ladder(ladder: LadderSpec, place: str) -> None:
+    if not _SLUG.fullmatch(ladder.name):
+        expected = "a name from a-z, 0-9 and _, at most 40 characters"
+        raise InputError("bad_setting", expected=expected, got=repr(ladder.name), where=f"name, {place}")
+    check_times(ladder)
+    try:
         game = games.load(ladder.game)
-        if game.variant != ladder.game.replace(" ", "") and ladder.game != game.name:
-            raise InputError(
-                "bad_setting", expected=game.variant, got=repr(ladder.game), where=f"{where}.game"
-            )
+    except InputError as error:
+        where = f"{error.where}, game of {place}" if error.where else f"game of {place}"
+        raise InputError(
+            error.code, expected=error.expected, got=error.got, where=where, available=error.available
+        ) from None
+    if game.variant != ladder.game.replace(" ", "") and ladder.game != game.name:
+        got = repr(ladder.game)
+        raise InputError("bad_setting", expected=game.variant, got=got, where=f"game of {place}")
+
+
+def _cut(value: object) -> str:
+    """Show a value, cut where it is long."""
+    return value[:80] if isinstance(value, str) and _SLUG.fullmatch(value) else repr(value)[:80]
 
 
 def check_times(ladder: LadderSpec) -> None:
@@ -254,17 +315,22 @@ def check_times(ladder: LadderSpec) -> None:
     for key in LADDER_BOUNDS:
         _check_bounds(key, getattr(ladder, key), where, LADDER_BOUNDS)
     banked = ladder.bank_ms > 0
+    untimed = ladder.nodes > 0 and not (ladder.move_ms or banked or ladder.byoyomi_ms)
     if ladder.increment_ms and not banked:
-        raise _bad_times(ladder, "increment_ms", "bank_ms above 0, as an increment goes into the bank")
+        raise _bad_times(ladder, "increment_ms", "bank_ms above 0", "an increment goes into the bank")
     if ladder.byoyomi_ms and not ladder.periods:
-        raise _bad_times(ladder, "byoyomi_ms", "periods above 0, as byoyomi_ms is the time of a period")
+        raise _bad_times(ladder, "byoyomi_ms", "periods above 0", "it is the time of a period")
     if ladder.periods and not ladder.byoyomi_ms:
-        raise _bad_times(ladder, "periods", "byoyomi_ms above 0, the time of a period")
+        raise _bad_times(ladder, "periods", "byoyomi_ms above 0", "that is the time of a period")
     if ladder.strikes and banked and not (ladder.increment_ms or ladder.byoyomi_ms):
-        expected = "increment_ms or byoyomi_ms beside bank_ms, as a strike may leave the bank empty"
-        raise _bad_times(ladder, "strikes", expected)
+        why = "a strike may leave the bank empty"
+        raise _bad_times(ladder, "strikes", "increment_ms or byoyomi_ms besides bank_ms", why)
+    if ladder.strikes and untimed:
+        why = "with nodes alone no clock runs"
+        raise _bad_times(ladder, "strikes", "move_ms, bank_ms or byoyomi_ms besides nodes", why)
 
 
-def _bad_times(ladder: LadderSpec, key: str, expected: str) -> InputError:
-    got = f"{key} = {getattr(ladder, key)} without"
-    return InputError("bad_setting", expected=expected, got=got, where=f"{key}, ladder {ladder.name}")
+def _bad_times(ladder: LadderSpec, key: str, lacks: str, why: str) -> InputError:
+    got = f"{key} = {getattr(ladder, key)} alone"
+    expected = f"{lacks} where {key} is set, as {why}"
+    return InputError("bad_setting", expected=expected, got=got, where=f"ladder {ladder.name}")

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from agents import protocol
 from server.broadcast import FRONT, Broadcast, ladder_channel, match_channel
+from server.db.readers import BusyError
 from server.frames import text_frame
 from server.http.errors import LimitReachedError
 from server.inbox import BadFrameError, Flood, Inbox, bad_json, limit_reached
@@ -296,7 +297,12 @@ class WatchGateway:
         return None
 
     async def _show_finished(self, match_id: int, socket: web.WebSocketResponse) -> protocol.Error | None:
-        snapshot = await self._lookup(match_id)
+        try:
+            snapshot = await self._lookup(match_id)
+        except BusyError as error:
+            return protocol.Error(
+                error.code, str(error), error.expected, error.got, error.where, float(error.retry_after_s)
+            )
         if snapshot is None:
             return protocol.Error("unknown_match", f"expected a match, got {match_id}")
         await socket.send_str(snapshot.decode())

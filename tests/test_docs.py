@@ -333,7 +333,7 @@ def test_numbers_of_the_clocks_page_are_true() -> None:
     assert (UNTIMED_MS, "still ends after 60 s" in page) == (60_000, True)
     assert (LAG_REGAIN, "a quarter of the whole comes back" in page) == (4, True)
     assert (ABSENT_S, "at most 60 s and the grace after the loss" in page) == (60, True)
-    assert (OVERLOAD_S, "Up to 10 s are refunded as lag" in page) == (10, True)
+    assert (OVERLOAD_S, "Up to 10 s within a move are given back" in page) == (10, True)
     assert (HAND_OVER_S, "the same for more than 60 s" in page) == (60, True)
 
 

@@ -12,13 +12,10 @@ from server.cli.api import server_option
 from server.cli.numbers import WholeNumber
 from server.cli.terminal import clean, json_option, write_json, write_table
 
-COLUMNS = (
-    *("ply", "agent", "asked", "handed", "received", "limit", "trip", "refunded", "charged", "lag"),
-    "",
-)
+COLUMNS = ("ply", "agent", "asked", "handed", "received", "limit", "trip", "refunded", "charged", "lag")
 LEGEND = """\
-asked: time of day, UTC; the rest in ms. handed over: after that; received: after
-the hand-over; trip: way there and back; lag: lateness of the server"""
+asked: time of day, UTC; the rest in ms. handed: over, after asked; received:
+after handed; trip: way there and back; lag: lateness of the server"""
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -87,11 +84,12 @@ def command(match: int, server: str, *, as_json: bool) -> None:
 def _show(trace: Trace) -> None:
     names = {player.seat: player.agent for player in trace.players}
     rows = [_line(entry, names.get(entry.seat, "?")) for entry in trace.clock]
-    # The last column is for what is out of the ordinary alone.
-    width = len(COLUMNS) if any(row[-1] for row in rows) else len(COLUMNS) - 1
     title = f"match {trace.id}  {trace.game}  {trace.state}"
     if rows:
-        write_table(COLUMNS[:width], (row[:width] for row in rows), title=title, tight=True)
+        write_table(COLUMNS, rows, title=title, tight=True)
+        for entry in trace.clock:  # what is out of the ordinary alone
+            if remark := _remark(entry):
+                click.echo(f"ply {entry.ply}: {remark}")
         click.echo(f"{LEGEND}\n")
     else:
         click.echo(clean(title))
@@ -111,7 +109,6 @@ def _line(entry: Entry, agent: str) -> tuple[object, ...]:
         entry.refunded_ms,
         entry.charged_ms,
         entry.lag_ms,
-        _remark(entry),
     )
 
 

@@ -103,11 +103,11 @@ def allowance_ms(clock: Clock, round_trip_ms: float | None) -> int:
 
 def after(control: Control, clock: Clock, timing: Timing) -> Clock:
     """Return the clock after a move that was timed so."""
-    lag_given = timing.refunded_ms - timing.lag_ms - timing.away_ms
     most = _full_lag_ms(control)
     clock = replace(
         clock,
-        lag_ms=min(most, clock.lag_ms - lag_given + most // LAG_REGAIN),
+        # Old records have refunds that no lag bank gave.
+        lag_ms=max(0, min(most, clock.lag_ms - timing.trip_ms + most // LAG_REGAIN)),
         grace_ms=max(0, clock.grace_ms - timing.away_ms),
         strikes=clock.strikes - timing.timed_out,
     )

@@ -182,7 +182,7 @@ def _play(match: Match, event: Action) -> Step:
         position = match.position.play(event.text)
     except InputError as error:
         detail = f"ply {match.ply}: {error}"
-        request = Unfinished(event.seat, match.ply, timing, received=True)
+        request = _unfinished(match, timing, received=True)
         return _forfeit(match, event.seat, event.at, Cause.ILLEGAL_ACTION, detail, request)
     return _made(match, position, event, timing)
 
@@ -215,19 +215,19 @@ def _overtime(match: Match, at: float, cause: Cause, detail: str, timing: Timing
     seat = match.position.to_move()
     assert match.open is not None, "a time that is over has begun"
     if match.clocks[seat].strikes == 0:
-        return _forfeit(match, seat, at, cause, detail, Unfinished(seat, match.ply, timing, received))
-    match = replace(match, open=replace(match.open, striking=True), deadline=at + HAND_OVER_S)
+        return _forfeit(match, seat, at, cause, detail, _unfinished(match, timing, received=received))
+    struck = replace(match.open, struck=replace(timing, timed_out=True))
+    match = replace(match, open=struck, deadline=at + HAND_OVER_S)
     legal = match.position.legal()
     lots = Draw(match.ply, tuple((action, 1 / len(legal)) for action in legal))
-    told = Reject(seat, match.ply, "timed_out", f"{detail}; a random action is played, a strike")
-    return match, (SetDeadline(match.deadline), told, lots)
+    return match, (SetDeadline(match.deadline), lots)
 
 
 def _on_drawn(match: Match, event: Drawn) -> Step:
     if event.ply != match.ply:
         return match, ()
-    if match.open is not None and match.open.striking:
-        return _strike(match, event)
+    if match.open is not None and match.open.struck is not None:
+        return _strike(match, event, match.open.struck)
     if match.position.to_move() != CHANCE:
         return match, ()
     position = match.position.play(event.text)
@@ -237,12 +237,15 @@ def _on_drawn(match: Match, event: Drawn) -> Step:
     return match, (record, *effects)
 
 
-def _strike(match: Match, event: Drawn) -> Step:
-    """Play the action that was drawn in place of one that did not come in time."""
-    timing = match_clock.timing(match, event.at, timed_out=True)
-    drawn = Action(match.position.to_move(), event.ply, event.text, event.at)
+def _strike(match: Match, event: Drawn, timing: Timing) -> Step:
+    """Play the action that was drawn; nothing that passed since the time was over is charged."""
+    seat = match.position.to_move()
+    drawn = Action(seat, event.ply, event.text, event.at)
     match = replace(match, substituted=(*match.substituted, event.ply))
-    return _made(match, match.position.play(event.text), drawn, timing)
+    match, (accept, *others) = _made(match, match.position.play(event.text), drawn, timing)
+    late = f"ply {event.ply} was not answered within {timing.limit_ms} ms"
+    told = Reject(seat, event.ply, "timed_out", f"{late}; a random action was played, a strike")
+    return match, (accept, told, *others)  # in one step: no strike is told before it is on record
 
 
 def _on_decline(match: Match, event: Resign) -> Step:
@@ -256,7 +259,7 @@ def _on_decline(match: Match, event: Resign) -> Step:
 def _on_resign(match: Match, event: Resign) -> Step:
     cause, what = (Cause.CRASH, "crashed") if event.crashed else (Cause.RESIGNATION, "resigned")
     own = match.open is not None and match.to_move == event.seat
-    request = _unfinished(match, event.at, received=True) if own else None
+    request = _unfinished(match, match_clock.timing(match, event.at), received=True) if own else None
     return _forfeit(match, event.seat, event.at, cause, f"{what} at ply {match.ply}", request)
 
 
@@ -306,7 +309,10 @@ def _on_not_ready(match: Match, event: DeadlinePassed) -> Step:
     if event.at < match.deadline:
         return match, (SetDeadline(match.deadline),)
     if match.resumed:
-        return _abort(match, event.at, f"not all were back {match.terms.resume_ms} ms after {RESTART}")
+        absent = [f"seat {seat + 1}" for seat, ready in enumerate(match.ready) if not ready]
+        who = f"{' and '.join(absent)} {'was' if len(absent) == 1 else 'were'}"
+        detail = f"{who} not back and ready {match.terms.resume_ms / 1000:g} s after {RESTART}"
+        return _abort(match, event.at, detail)
     causes = [Cause.NORMAL if ready else Cause.NO_SHOW for ready in match.ready]
     return _finish(match, event.at, void(causes, f"not ready within {match.terms.ready_ms} ms"))
 
@@ -333,12 +339,15 @@ def _on_abort(match: Match, event: Abort) -> Step:
 
 
 def _abort(match: Match, at: float, detail: str) -> Step:
-    request = _unfinished(match, at, received=False) if match.open is not None else None
+    request = None
+    if match.open is not None:
+        request = _unfinished(match, match_clock.timing(match, at), received=False)
     return _finish(match, at, void([Cause.INFRASTRUCTURE] * len(match.ready), detail), request)
 
 
-def _unfinished(match: Match, at: float, *, received: bool) -> Unfinished:
-    return Unfinished(match.position.to_move(), match.ply, match_clock.timing(match, at), received)
+def _unfinished(match: Match, timing: Timing, *, received: bool) -> Unfinished:
+    seat = match.position.to_move()
+    return Unfinished(seat, match.ply, timing, received, match.clocks[seat].grace_ms)
 
 
 def _forfeit(

@@ -24,7 +24,7 @@ def deadline(match: Match) -> float:
     return absent + (clock.grace_ms - grace_ms) / 1000
 
 
-def timing(match: Match, at: float, lag_s: float = 0.0, *, timed_out: bool = False) -> Timing:
+def timing(match: Match, at: float, lag_s: float = 0.0) -> Timing:
     """Measure the open request up to `at`; server.core.clock has the formula."""
     request, clock = _request(match), match.clocks[match.position.to_move()]
     elapsed_ms = ms(at - request.at)
@@ -42,7 +42,6 @@ def timing(match: Match, at: float, lag_s: float = 0.0, *, timed_out: bool = Fal
         round_trip_ms=request.round_trip_ms,
         lag_ms=lag_ms,
         away_ms=away_ms,
-        timed_out=timed_out,
     )
 
 

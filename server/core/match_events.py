@@ -31,14 +31,23 @@ class Timing(Struct, frozen=True):
     away_ms: int = 0
     timed_out: bool = False
 
+    @property
+    def trip_ms(self) -> int:
+        """What the lag bank gave for the way there and back."""
+        return self.refunded_ms - self.lag_ms - self.away_ms
+
 
 class Unfinished(Struct, frozen=True):
-    """The request that was open when a match ended; `received` says that an answer came, late or illegal."""
+    """The request that was open when a match ended; `received` says that an answer came, late or illegal.
+
+    `grace_ms` is how much time away could be forgiven: none if it was known that the agent would not be back.
+    """
 
     seat: int
     ply: int
     timing: Timing
     received: bool
+    grace_ms: int
 
 
 # events ---------------------------------------------------------------------------------------------

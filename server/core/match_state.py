@@ -54,7 +54,7 @@ class Open(Struct, frozen=True):
     """The request that waits for a reply: when it was handed over, with what limit, over what line.
 
     `lost_at` says since when its seat has been away (None: it is here), `away_ms` how long it was away before
-    that. `striking` says that the time is over and lots are drawn for the action.
+    that. `struck` is how it was timed when its time was over: lots are drawn for the action then.
     """
 
     at: float
@@ -63,7 +63,12 @@ class Open(Struct, frozen=True):
     round_trip_ms: float | None = None
     lost_at: float | None = None
     away_ms: int = 0
-    striking: bool = False
+    struck: Timing | None = None
+
+    @property
+    def striking(self) -> bool:
+        """Whether lots are drawn for the action."""
+        return self.struck is not None
 
 
 class Match(Struct, frozen=True):
@@ -109,17 +114,32 @@ class Match(Struct, frozen=True):
         return self.result is not None
 
     @property
-    def waits_for_absent(self) -> bool:
-        """Whether what has to come next is for somebody without a connection."""
-        if self.phase is Phase.STARTING:
-            return not all(self.connected)
-        return self.to_move is not None and not self.connected[self.to_move]
+    def absent_awaited(self) -> tuple[int, ...]:
+        """The seats without a connection that what comes next waits for."""
+        mover = self.to_move
+        awaited = range(len(self.connected)) if self.phase is Phase.STARTING else [mover]
+        return tuple(seat for seat in awaited if seat is not None and not self.connected[seat])
+
+    @property
+    def waiting_since(self) -> float | None:
+        """Since when somebody has had time for what comes next; None while nobody is asked."""
+        if self.open is not None:
+            return self.open.at
+        if self.phase is not Phase.STARTING:
+            return None
+        allowed_ms = self.terms.resume_ms if self.resumed else self.terms.ready_ms
+        return self.deadline - allowed_ms / 1000
 
     def clock_ms(self, now: float) -> int | None:
         """Milliseconds the seat to move has left; None if no clock runs."""
-        if self.phase is not Phase.RUNNING or self.open is None:
+        request = self.open
+        if self.phase is not Phase.RUNNING or request is None:
             return None
-        return max(0, self.open.limit_ms - int((now - self.open.at) * 1000))
+        away_ms = request.away_ms
+        if request.lost_at is not None:
+            away_ms += max(0, int((now - request.lost_at) * 1000))
+        forgiven_ms = min(away_ms, self.clocks[self.position.to_move()].grace_ms)
+        return min(request.limit_ms, max(0, request.limit_ms + forgiven_ms - int((now - request.at) * 1000)))
 
     def limit_ms(self, seat: int) -> int:
         """Milliseconds the next move of a seat may take."""

@@ -6,26 +6,15 @@ messages.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
-from server.core import clock
+from server.core import clock, fault
+from server.core.fault import Control
 from server.core.match_events import Timing
 from server.core.outcome import Cause, Outcome
 
 NOBODY = "counts for nobody"
-
-ROUNDING_MS = 2
-"""What whole milliseconds may hide: the deadline itself is kept to the last bit."""
-
-
-class Control(clock.Control, Protocol):
-    """The time control of a match, with what a reply may be late; see agents.protocol.TimeControl."""
-
-    @property
-    def margin_ms(self) -> int:
-        """A reply so much after its limit still counts."""
 
 
 class Request(Struct, frozen=True):
@@ -71,12 +60,6 @@ def verdict(case: Case) -> str:
     if cause not in _HOW:
         return _on_time(case, loser)
     return f"{_seat(case, loser)} {_HOW[cause]} at ply {_last_ply(case)}; {_server(case)}."
-
-
-def overran(control: Control, request: Request) -> bool:
-    """Whether what a request was charged is over its limit and the margin: the agent's own doing."""
-    timing = request.timing
-    return timing.charged_ms + ROUNDING_MS >= timing.limit_ms + control.margin_ms
 
 
 _HOW = {
@@ -129,10 +112,11 @@ def _on_time(case: Case, seat: int) -> str:
         return f"{how} at ply {_last_ply(case)}{told}; how it was timed is not on record."
     timing = request.timing
     how += f" at ply {request.ply}{_after_strikes(case)}"
-    answer = "" if request.received else "no answer came, "
-    charged = f"{answer}{_ms(timing.charged_ms)} charged of {_limit(case.control, request)}"
+    charged = f"{_ms(timing.charged_ms)} charged of {_limit(case.control, request)}"
+    if not request.received:  # its time was up at the end of the margin, so nothing is over it
+        charged = f"no answer came, {_ms(timing.charged_ms)} of {_limit(case.control, request)} were used up"
     refunds = f"{_refunds(timing)}{_restarts(case)}"
-    if overran(case.control, request):
+    if fault.overran(case.control, timing):
         return f"{how}: {charged}; {refunds}."
     if away:  # it is not waited for to the end of a long limit, nor where no clock runs
         return f"{how}: no answer came in {_ms(timing.elapsed_ms)}, and it was not back; {refunds}."
@@ -166,7 +150,7 @@ def _banks(control: Control) -> list[str]:
 
 def _refunds(timing: Timing) -> str:
     """Say what was refunded, and for what."""
-    given = _given(timing.refunded_ms - timing.lag_ms - timing.away_ms, timing.lag_ms, timing.away_ms)
+    given = _given(timing.trip_ms, timing.lag_ms, timing.away_ms)
     late = "" if timing.lag_ms else ", the server was not late"
     if not given:
         return f"nothing was refunded{late}"
@@ -186,7 +170,7 @@ def _server(case: Case) -> str:
     """Say what the server took of everybody's time, all of which was given back."""
     moves = [request.timing for request in case.trace if request.counted and request.seat >= 0]
     lag_ms, away_ms = sum(move.lag_ms for move in moves), sum(move.away_ms for move in moves)
-    trip_ms = sum(move.refunded_ms for move in moves) - lag_ms - away_ms
+    trip_ms = sum(move.trip_ms for move in moves)
     given = _given(trip_ms, lag_ms, away_ms)
     late = "" if lag_ms else "it was not late"
     refunded = f"{_list(given)} were refunded" if given else ""

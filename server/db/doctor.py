@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, func, or_, select
@@ -13,14 +12,12 @@ from server.core import elo
 from server.core.names import name_key
 from server.core.outcome import Cause
 from server.db import doctor_clock
+from server.db.doctor_clock import CLOCK_STEP
 from server.db.finding import Finding, Findings, grouped
 from server.db.schema import agents, ladders, matches, moves, ratings, results, seats, versions
 
 TOLERANCE = 1e-6
 """Elo points by which a rating may differ from its recomputation."""
-
-CLOCK_STEP = timedelta(minutes=1)
-"""How far the wall clock may have been set back while a match ran."""
 
 _SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 _RATED_CAUSES = frozenset(Cause) - {Cause.INFRASTRUCTURE}

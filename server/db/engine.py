@@ -1,9 +1,9 @@
 """Opening a database, reading from it and writing to it."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 
@@ -13,21 +13,25 @@ from sqlalchemy.pool import NullPool
 
 from games.errors import InputError
 from server.db import archive, upgrade
-from server.db.absence import is_away
+from server.db.absence import is_away, touch
+from server.db.readers import BusyError, Readers
 from server.db.writer import Item, Many, Writer
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-READERS = 4
-"""Threads that read; more would only wait for Python."""
+READERS = 3
+"""Threads that read for whoever looks on; more would only wait for Python."""
+
+READS_AT_ONCE = 250
+"""What may be read for onlookers at once, or wait for it: a few seconds' worth of the largest pages."""
+
+READERS_FOR_PLAY = 2
+"""Threads that read for agents and their matches, and for the probe."""
 
 BUSY_S = 10
 """How long to wait for a lock that another process holds, or for PostgreSQL to answer."""
-
-READ_S = 10.0
-"""How long a reader waits for its answer; then the database is away."""
 
 _PATIENCE = {
     "connect_timeout": BUSY_S,
@@ -58,7 +62,10 @@ class Database:
         self._reading = _engine(url, reading=True)
         self._claiming = _engine(url)
         self._claim: Connection | None = None
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="plyground-reader")
+        self._readers = Readers(READERS, "plyground-reader", most=READS_AT_ONCE)
+        self._readers_for_play = Readers(READERS_FOR_PLAY, "plyground-play-reader")
+        self._probing: asyncio.Future[None] | None = None
+        self._trying = False
         self._writer = Writer(self._writing)
         self.absence = self._writer.absence
 
@@ -105,7 +112,7 @@ class Database:
     async def claim_again(self) -> None:
         """Do `claim` if the connection that held it was lost; see there."""
         if self._claim is not None:
-            await asyncio.get_running_loop().run_in_executor(self._readers, self._claim_again)
+            await self._readers_for_play.read(self._claim_again)
 
     def _claim_again(self) -> None:
         assert self._claim is not None, "it was held before"
@@ -147,21 +154,51 @@ class Database:
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Answer `fn(conn, *args, **kwargs)`, computed by a reading thread on one snapshot of the data.
 
-        Raises OperationalError if the database is away, also where it does not answer within READ_S.
+        Raises OperationalError if the database is away, also where a reader has no answer within READ_S, and
+        BusyError if too many ask at once.
         """
-        loop = asyncio.get_running_loop()
-        answer = loop.run_in_executor(self._readers, lambda: self.read_now(fn, *args, **kwargs))
+        return await self._read(self._readers, lambda: self.read_now(fn, *args, **kwargs))
+
+    async def read_for_play(
+        self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Do `read` for an agent or a match, which wait for no onlooker.
+
+        Raises OperationalError where `read` raises BusyError: these readers hang.
+        """
         try:
-            async with asyncio.timeout(READ_S):
-                return await answer
-        except TimeoutError as error:
-            silence = OperationalError(None, None, TimeoutError(f"no answer within {READ_S} s"))
-            self.absence.unread(silence)
-            raise silence from error
+            return await self._read(self._readers_for_play, lambda: self.read_now(fn, *args, **kwargs))
+        except BusyError as error:
+            raise OperationalError(None, None, TimeoutError(str(error))) from error
+
+    async def probe(self) -> None:
+        """Read next to nothing, once for all who ask at the same time. Raises as `read_for_play` does."""
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.ensure_future(self.read_for_play(_ask))
+            self._probing.add_done_callback(_heard)
+        await asyncio.shield(self._probing)
+
+    async def _read(self, readers: Readers, answer: Callable[[], T]) -> T:
+        try:
+            return await readers.read(answer)
         except DBAPIError as error:
-            if is_away(error):
+            if isinstance(error.orig, TimeoutError):
+                self._try_to_write()  # it may only be slow: whether it is away, the writer will see
+            elif is_away(error):
                 self.absence.unread(error)
             raise
+
+    def _try_to_write(self) -> None:
+        """Have the writer see whether the database answers, one try at a time."""
+        if self._trying:
+            return
+        with contextlib.suppress(RuntimeError):  # closed: nobody asks any more
+            self.write(touch).add_done_callback(self._tried)
+            self._trying = True
+
+    def _tried(self, written: "asyncio.Future[None]") -> None:
+        self._trying = False
+        _heard(written)
 
     def read_now(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Answer `fn(conn, *args, **kwargs)` in the calling thread."""
@@ -188,12 +225,23 @@ class Database:
     def close(self) -> None:
         """Finish what was submitted and let go of all connections. Closing again does nothing."""
         self._writer.close()
-        self._readers.shutdown()
+        self._readers.close()
+        self._readers_for_play.close()
         if self._claim is not None:
             self._claim.close()
             self._claim = None
         for engine in (self._reading, self._writing, self._claiming):
             engine.dispose()
+
+
+def _ask(conn: Connection) -> None:
+    conn.execute(text("SELECT 1"))
+
+
+def _heard(future: "asyncio.Future[None]") -> None:
+    """Take note of a fault, also where nobody waits for it any more."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _single(job: Callable[[Connection, *Ts], T]) -> Many[tuple[*Ts], T]:

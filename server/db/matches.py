@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, insert, or_, select, update
 
+from agents.protocol import TimeControl
 from server.core.outcome import Cause, Outcome
 from server.core.pairing import seatings
 from server.db.records import (
@@ -29,6 +30,7 @@ from server.db.schema import versions as version_table
 
 __all__ = [
     "OUTDATED",
+    "Begun",
     "Ended",
     "MoveRow",
     "Played",
@@ -60,6 +62,13 @@ class QueuedMatch(NamedTuple):
     created_at: datetime
 
 
+class Begun(NamedTuple):
+    """A match that was taken up: the attempt to pass with every later change, and the times it goes by."""
+
+    attempt: int
+    time_control: TimeControl
+
+
 # Each match needs these, so they are made once.
 _GAMES = (
     select(ratings.c.version_id, ladders.c.game)
@@ -70,6 +79,7 @@ _GAMES = (
 _INSERT_MATCH = insert(matches).returning(matches.c.id)
 _INSERT_SEATS = insert(seats)
 _PAIR = update(matches).where(matches.c.id == bindparam("match")).values(pair_id=matches.c.id)
+_LADDERS_TIMES = select(ladders.c.time_control).where(ladders.c.id == matches.c.ladder_id).scalar_subquery()
 _BEGIN = (
     update(matches)
     .where(matches.c.id == bindparam("match"), matches.c.state == "queued")
@@ -78,10 +88,11 @@ _BEGIN = (
         attempt=matches.c.attempt + 1,
         lease=bindparam("taker"),
         started_at=bindparam("at"),
+        time_control=_LADDERS_TIMES,
     )
-    .returning(matches.c.attempt)
+    .returning(matches.c.attempt, matches.c.time_control)
 )
-_TAKEN = select(matches.c.attempt).where(
+_TAKEN = select(matches.c.attempt, matches.c.time_control).where(
     matches.c.id == bindparam("match"),
     matches.c.lease == bindparam("taker"),
     matches.c.state == "starting",
@@ -140,18 +151,25 @@ def queued(conn: Connection) -> list[QueuedMatch]:
     return list(found.values())
 
 
-def begin(conn: Connection, match_id: int, lease: str, now: datetime) -> int:
-    """Take up a queued match; return the attempt to pass with every later change. `lease` names the taker."""
-    attempt: int | None = conn.execute(_BEGIN, {"match": match_id, "taker": lease, "at": now}).scalar()
-    if attempt is None:
+def begin(conn: Connection, match_id: int, lease: str, now: datetime) -> Begun:
+    """Take up a queued match, under the times that its ladder has now. `lease` names the taker.
+
+    From now on they are the match's own, whatever becomes of the ladder.
+    """
+    row = conn.execute(_BEGIN, {"match": match_id, "taker": lease, "at": now}).one_or_none()
+    if row is None:
         raise Stale(f"match {match_id} is not queued")
-    return attempt
+    return _begun(row)
 
 
-def begin_again(conn: Connection, match_id: int, lease: str, now: datetime) -> int:
+def begin_again(conn: Connection, match_id: int, lease: str, now: datetime) -> Begun:
     """Do `begin` where nobody knows whether it was done before by the same taker."""
-    taken: int | None = conn.execute(_TAKEN, {"match": match_id, "taker": lease}).scalar()
-    return begin(conn, match_id, lease, now) if taken is None else taken
+    taken = conn.execute(_TAKEN, {"match": match_id, "taker": lease}).one_or_none()
+    return begin(conn, match_id, lease, now) if taken is None else _begun(taken)
+
+
+def _begun(row: Row[Any, Any]) -> Begun:
+    return Begun(row.attempt, msgspec.json.decode(row.time_control, type=TimeControl))
 
 
 def stands(conn: Connection, match_id: int, attempt: int, state: str, moves_made: int) -> bool:

@@ -33,7 +33,7 @@ class MatchRow:
     """A match with its seats. `moves` counts the recorded moves; a void match has a `finished_at` too.
 
     `last_request` is what was asked when the match ended and not answered as it should have been, if
-    anything was: `seat`, `ply`, `received`, `at` (UTC, ISO 8601) and the fields of `server.core.Timing`.
+    anything was: `at` (UTC, ISO 8601), and the fields of `server.core.match.Unfinished` and its timing.
     """
 
     id: int

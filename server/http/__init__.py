@@ -10,6 +10,7 @@ from server.http.pace import REQUESTS_A_SECOND, Pace
 from server.http.proxy import proxy_middleware
 from server.http.security import address_of, check_origin, security_middleware
 from server.http.services import SERVICES, Limits, Services
+from server.http.turns import Turns
 
 __all__ = [
     "ENDPOINTS",
@@ -31,4 +32,11 @@ def middlewares(proxy_hops: int = 0, requests_per_min: int = 0) -> list[Any]:
     Whoever may send so many requests to the API a minute is not served slower than that.
     """
     pace = Pace(max(REQUESTS_A_SECOND, requests_per_min / 60), time.monotonic)
-    return [proxy_middleware(proxy_hops), pace.middleware(), security_middleware, errors_middleware]
+    return [
+        proxy_middleware(proxy_hops),
+        pace.middleware(),
+        security_middleware,
+        errors_middleware,  # for who got no turn
+        Turns().middleware(),
+        errors_middleware,
+    ]

@@ -10,6 +10,7 @@ from aiohttp import web
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from games.errors import InputError
+from server.db.readers import BusyError
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +45,7 @@ STATUS: Mapping[str, int] = {
     "too_many_connections": 429,
     "too_many_requests": 429,
     "headers_too_large": 431,
+    "busy": 503,
     "database_unavailable": 503,
     "server_full": 503,
 }
@@ -90,7 +92,7 @@ ERROR_PAGE: web.AppKey[ErrorPage] = web.AppKey("error_page")
 def problem_of(error: InputError) -> Problem:
     """Describe bad input as a problem."""
     status = STATUS.get(error.code, 400)
-    limited = error if isinstance(error, LimitReachedError) else None
+    limited = error if isinstance(error, LimitReachedError | BusyError) else None
     return Problem(
         type="about:blank",
         title=http.HTTPStatus(status).phrase,

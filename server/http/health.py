@@ -6,7 +6,6 @@ from typing import Literal
 import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from sqlalchemy import Connection, text
 
 from games.errors import InputError
 from server.http.endpoint import Call, answer
@@ -31,7 +30,7 @@ async def health(call: Call) -> web.Response:
         return _answer(call, "draining", "ok", 503)
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            await db.read(_ask)
+            await db.probe()
     except Exception as error:  # noqa: BLE001 - whatever the reason, the database cannot be used: that is the answer
         log.warning("health.unavailable", error=type(error).__name__)
         return _answer(call, "unavailable", "unavailable", 503)
@@ -45,7 +44,8 @@ def _answer(
     code: int,
 ) -> web.Response:
     gate = call.services.gate
-    admission: Literal["open", "waiting"] = "open" if gate.is_open() else "waiting"
+    starts = gate.is_open() and status != "draining"
+    admission: Literal["open", "waiting"] = "open" if starts else "waiting"
     return answer(Health(status, database, admission, gate.lag_ms, notice(call.services)), code)
 
 
@@ -56,10 +56,6 @@ def notice(services: Services) -> str | None:
     if services.db.absence.since() is not None:
         return "The database is away. Matches pause, and their clocks stand still, until it is back."
     return services.gate.notice()
-
-
-def _ask(conn: Connection) -> None:
-    conn.execute(text("SELECT 1"))
 
 
 async def metrics(call: Call) -> web.Response:

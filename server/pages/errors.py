@@ -10,6 +10,7 @@ _SENTENCES: dict[str, str] = {
     "unknown_ladder": "There is no ladder called {} here.",
     "unknown_match": "There is no match {} here.",
     "not_found": "There is nothing at this address.",
+    "busy": "Too many look on at the moment. Please try again in a few seconds.",
     "database_unavailable": "The database does not answer at the moment. Please try again in a minute.",
     "internal": "The server failed to make this page. Its log says why.",
 }

@@ -3,7 +3,8 @@
 from aiohttp import web
 
 from games.errors import InputError
-from server.http import clocks
+from server.http import access, clocks
+from server.http.errors import Handler
 from server.http.services import SERVICES
 from server.pages import content, replay
 from server.pages.assets import static_file
@@ -16,11 +17,11 @@ _LONGEST_NUMBER = 15
 def routes() -> list[web.RouteDef]:
     """Return all routes of the pages."""
     return [
-        web.get("/", front),
-        web.get("/ladders/{ladder}", ladder),
-        web.get("/matches/{id}", match),
-        web.get("/agents/{name}", agent),
-        web.get("/admin", admin),
+        web.get("/", _counted(front)),
+        web.get("/ladders/{ladder}", _counted(ladder)),
+        web.get("/matches/{id}", _counted(match)),
+        web.get("/agents/{name}", _counted(agent)),
+        web.get("/admin", _counted(admin)),
         web.get("/fragments/facts", facts_fragment),
         web.get("/fragments/standings", standings_fragment),
         web.get("/fragments/results", results_fragment),
@@ -28,6 +29,16 @@ def routes() -> list[web.RouteDef]:
         web.get("/fragments/matches/{id}", match_fragment),
         web.get("/static/{digest}/{name}", static_file),
     ]
+
+
+def _counted(handler: Handler) -> Handler:
+    """Count a page among the requests of its address; the parts that pages ask for are not counted."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        access.count_request(request, request.app[SERVICES])
+        return await handler(request)
+
+    return handle
 
 
 async def front(request: web.Request) -> web.Response:

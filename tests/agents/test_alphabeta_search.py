@@ -22,10 +22,14 @@ from games.kernel.jit import COMPILES
 from games.protocol import compiled, like, mix, u64
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = Clock(600_000)
 OFF = {"table": False, "killers": False, "history": False}
 SWITCHES = [{}, OFF, *({part: False} for part in OFF), *({**OFF, part: True} for part in OFF)]
 needs_numba = pytest.mark.skipif(not COMPILES, reason="plain Python has no compiled search")
+
+
+def long():
+    """A clock that begins to run now, and not when this file is read."""
+    return Clock(600_000)
 
 
 def weights_of(game):
@@ -63,7 +67,7 @@ def searched():
         for position in some_states(variant, 3, longest, seed=depth):
             for switches in ({}, OFF):
                 agent = AlphaBeta(depth, weights_of(game), seed=4, **switches)
-                chosen, info = agent.choose(position.state, LONG), agent.info
+                chosen, info = agent.choose(position.state, long()), agent.info
                 found.append(
                     [chosen, info.depth, info.seldepth, info.value, info.nodes, info.cutoffs, info.pv]
                 )
@@ -109,7 +113,7 @@ def test_no_part_changes_the_value_of_the_root_or_of_any_move(variant, depth, lo
         found = []
         for switches in SWITCHES:
             agent = AlphaBeta(depth, weights_of(game), seed=1, **switches)
-            agent.choose(position.state, LONG)
+            agent.choose(position.state, long())
             found.append((agent.info.depth, agent.info.value, agent.values(position.state, depth)))
         assert all(one == found[0] for one in found), position.text()
 
@@ -118,7 +122,7 @@ def test_each_part_saves_nodes_and_the_table_says_so():
     state, nodes = games.load("connect_four").initial_state(), {}
     for switches in SWITCHES:
         agent = AlphaBeta(8, (0.1, 0.02, 0.03, 0.01, -0.01), seed=1, **switches)
-        agent.choose(state, LONG)
+        agent.choose(state, long())
         assert (agent.info.table_hits > 0) == switches.get("table", True)
         nodes[tuple(part for part in OFF if switches.get(part, True))] = agent.info.nodes
     for part in OFF:
@@ -144,7 +148,7 @@ def test_the_fastest_win_is_found_and_played_to_the_end_against_the_longest_resi
     plies = 2 * (22 - SOLVED[columns] - len(columns) // 2) - 1
     for left in range(plies, 0, -1):
         agent = AlphaBeta(seed=left)
-        action = agent.choose(position.state, LONG)
+        action = agent.choose(position.state, long())
         assert (agent.info.depth, agent.info.value) == (left, 1 if left % 2 else -1)
         position = position.play(position.game.format_action(position.state, action))
     assert position.is_terminal()
@@ -202,7 +206,7 @@ def test_positions_that_come_up_again_and_utilities_beyond_one(depth, switches):
         expected = Minimax(depth, weights).values(state)
         agent = AlphaBeta(depth, weights, seed=1, **switches)
         assert agent.values(state, depth) == expected
-        agent.choose(state, LONG)
+        agent.choose(state, long())
         assert agent.info.value == max(Minimax(agent.info.depth, weights).values(state).values())
 
 
@@ -210,7 +214,7 @@ def test_a_small_win_now_does_not_hide_behind_a_loss():
     """All is lost here, but not equally: 3 points against 1 decide what is played."""
     expected = Minimax(8, (0.1,)).values(Walk(4, 0))
     agent = AlphaBeta(8, (0.1,), seed=1)
-    chosen = agent.choose(Walk(4, 0), LONG)
+    chosen = agent.choose(Walk(4, 0), long())
     assert expected[chosen] == max(expected.values())
 
 
@@ -231,7 +235,7 @@ def test_the_deepest_search_overflows_no_stack_in_a_thread_either(make):
     single = Wait(0)
     agent = make()
 
-    chosen = in_a_thread(lambda: agent.choose(single, LONG))
+    chosen = in_a_thread(lambda: agent.choose(single, long()))
 
     assert chosen == 0
     assert agent.info.seldepth in {PLIES - 1, PLIES}
@@ -288,7 +292,7 @@ def test_a_budget_of_nodes_is_kept_by_compiled_code(nodes):
     runs = []
     for _ in range(2):
         agent = AlphaBeta(weights=[0.1] * len(state.features(0)), nodes=nodes, seed=6)
-        runs.append((agent.choose(state, LONG), agent.info.depth, agent.info.nodes, agent.info.pv))
+        runs.append((agent.choose(state, long()), agent.info.depth, agent.info.nodes, agent.info.pv))
     assert runs[0] == runs[1]
     assert runs[0][2] <= nodes + 1
 
@@ -296,7 +300,7 @@ def test_a_budget_of_nodes_is_kept_by_compiled_code(nodes):
 @pytest.mark.parametrize("variant", ["tic_tac_toe", "connect_four", "othello"])
 def test_the_seed_decides_among_equals(variant):
     state = games.load(variant).initial_state()
-    found = [AlphaBeta(2, seed=seed).choose(state, LONG) for seed in range(12) for _ in range(2)]
+    found = [AlphaBeta(2, seed=seed).choose(state, long()) for seed in range(12) for _ in range(2)]
     assert found[::2] == found[1::2]
     assert len(set(found)) > 1
 
@@ -311,7 +315,7 @@ def test_chance_and_hidden_information_are_refused(make):
     seen = Observation(kuhn, 0, "d0", ["p", "b"])
     for state in (kuhn.initial_state(), dealt, seen):
         with pytest.raises(InputError, match="two players without chance or hidden information") as refused:
-            make(2).choose(state, LONG)
+            make(2).choose(state, long())
         assert refused.value.code == "not_played"
 
 
@@ -322,14 +326,14 @@ def test_a_third_player_is_refused(make, pile):
             return 3
 
     with pytest.raises(InputError, match="3 players"):
-        make(2).choose(Three(5, 0), LONG)
+        make(2).choose(Three(5, 0), long())
 
 
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -1e101])
 @pytest.mark.parametrize("make", [AlphaBeta, Minimax])
 def test_weights_that_are_no_sensible_numbers_are_refused(make, weight):
     with pytest.raises(InputError, match="weights of at most"):
-        make(1, (weight, 0, 0, 0, 0)).choose(games.load("connect_four").initial_state(), LONG)
+        make(1, (weight, 0, 0, 0, 0)).choose(games.load("connect_four").initial_state(), long())
 
 
 # info ---------------------------------------------------------------------------------------------------
@@ -338,7 +342,7 @@ def test_weights_that_are_no_sensible_numbers_are_refused(make, weight):
 def test_info_tells_what_the_search_did():
     game = games.load("connect_four")
     agent = AlphaBeta(7, (0.1, 0.02, 0.03, 0.01, -0.01), seed=1)
-    agent.choose(game.initial_state(), LONG)
+    agent.choose(game.initial_state(), long())
     told = agent.info.to_json(game, game.initial_state())
     assert told["depth"] == told["seldepth"] == len(told["pv"]) == len(told["ms_by_depth"]) == 7
     assert told["table_hits"] > 0

@@ -39,7 +39,7 @@ for line in sys.stdin:
     if told["type"] == "match_start":
         print(json.dumps({"type": "ready", "match": told["match"]}), flush=True)
     elif told["type"] == "your_move":
-        time.sleep(0.05)
+        time.sleep(0.2)         # a match lasts long enough to be looked at
         move = {"type": "move", "match": told["match"], "ply": told["ply"], "action": told["legal"][0]}
         print(json.dumps(move), flush=True)
 while True:                     # the end of its input is nothing to it

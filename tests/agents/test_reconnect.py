@@ -304,3 +304,33 @@ def test_silence_is_noticed_within_a_minute_and_short_silence_is_borne():
     timing = Timing()
     assert timing.ping_ms + timing.pong_ms <= 60_000
     assert timing.pong_ms > 20_000
+
+
+# back in time -------------------------------------------------------------------------------------------
+
+
+def test_while_the_clock_of_a_match_may_run_no_try_is_far_from_the_next(server, run, scripted):
+    """A line that is cut for 3 s must not cost the 5 s that are forgiven."""
+
+    def first(talk):
+        talk.welcome()
+        talk.start(match=7)
+        talk.ask(match=7)
+        talk.cut()
+
+    def refuse(talk):
+        talk.hear(protocol.Hello)
+        talk.cut()
+
+    def last(talk):
+        talk.let_in(talk.hear(protocol.Hello), running=(7,))
+        talk.start(match=7)
+        talk.end(match=7)
+        talk.hear_the_end()
+
+    watching = Pauses()
+    timing = replace(QUICK, first_pause_ms=2, playing_pause_ms=20, longest_pause_ms=20_000)
+    scripts = (first, *[refuse] * 12, last)
+    run(server(*scripts).url, scripted(fourth), observer=watching, timing=timing).finish()
+    assert len(watching.pauses_ms) == 13
+    assert max(watching.pauses_ms) <= 20

@@ -2,10 +2,19 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from agents import protocol
+
+from .conftest import QUICK
+
+PATIENT = replace(QUICK, ack_ms=1_000)
+"""Longer than a busy machine needs from an answer to what is said to it: only what is meant is sent again."""
+
+QUIET_S = 1.5
+"""Longer than that: a client that would send something again has done so."""
 
 
 def fourth(state, clock):
@@ -51,11 +60,11 @@ def test_an_answer_that_comes_too_late_is_dropped_and_the_next_is_given(server, 
         late.release.set()
         assert talk.hear_move(ply=2).action == "4"
         talk.ack(2)
-        talk.hears_nothing(for_s=0.4)
+        talk.hears_nothing(QUIET_S)
         talk.end()
         talk.hear_the_end()
 
-    played = run(server(script).url, scripted(late.choose)).finish()
+    played = run(server(script).url, scripted(late.choose), timing=PATIENT).finish()
 
     assert (played.matches, played.faults, played.late) == (1, [], 0)
     assert [clock.strikes for clock in late.clocks] == [3, 2]
@@ -92,7 +101,7 @@ def test_an_answer_that_crossed_the_strike_is_sent_no_more(server, run, scripted
         talk.hear_move(ply=0)
         talk.strike(0)
         talk.strike(0)  # once for the deadline, once for the answer
-        talk.hears_nothing(for_s=0.4)
+        talk.hears_nothing(QUIET_S)
         talk.ask("1 1", strikes=1)
         assert talk.hear_move(ply=2).action == "4"
         talk.ack(2)
@@ -100,7 +109,7 @@ def test_an_answer_that_crossed_the_strike_is_sent_no_more(server, run, scripted
         talk.hear_the_end()
 
     agent = scripted(fourth)
-    run(server(script).url, agent).finish()
+    run(server(script).url, agent, timing=PATIENT).finish()
     assert agent.chosen == 2
     assert [line for line in diary.lines if "struck" in line] == ["struck 7 0 1"], "told once"
 

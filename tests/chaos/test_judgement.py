@@ -52,7 +52,7 @@ class Story:
     def play(self, number, *timings):
         """Begin a match and record so many moves."""
         at = START + timedelta(minutes=number)
-        attempt = self.do(matches.begin, number, "server", at)
+        attempt = self.do(matches.begin, number, "server", at).attempt
         self.do(matches.set_running, number, attempt, at)
         for ply, (action, timing) in enumerate(zip(TOP_ROW, timings, strict=False)):
             more = {

@@ -10,14 +10,11 @@ import msgspec
 
 from agents.protocol import TimeControl
 from games.protocol import CHANCE
-from server.core import clock
+from server.core import clock, fault
 from server.core.match import Timing
 
 ROUNDING_MS = 2
-"""Times are whole milliseconds, each rounded by itself."""
-
-ABSENT_MS = 60_000
-"""An agent without a connection is waited for no longer, however much time it has."""
+"""Refunds are whole milliseconds, each part rounded by itself."""
 
 BY_TIME = frozenset({"timeout", "disconnect"})
 FORFEITS = frozenset({"timeout", "disconnect", "illegal_action", "crash"})
@@ -131,8 +128,8 @@ def _clock_before(match: Played, request: Request) -> clock.Clock:
 
 def _not_over(match: Played, request: Request) -> Iterator[str]:
     """Say so if the agent's own time was not over."""
-    timing = request.timing
-    over_ms = timing.limit_ms + match.control.margin_ms - ROUNDING_MS
-    absent = timing.elapsed_ms >= ABSENT_MS
-    if timing.charged_ms < over_ms and not absent:
-        yield f"only {timing.charged_ms} ms of {over_ms} ms were charged"
+    timing, control = request.timing, match.control
+    had = _clock_before(match, request)
+    if not fault.overran(control, timing) and not fault.stayed_away(control, had, timing):
+        over_ms = timing.limit_ms + control.margin_ms
+        yield f"only {timing.charged_ms} ms of {over_ms} ms were charged, {timing.away_ms} ms away"

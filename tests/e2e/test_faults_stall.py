@@ -11,7 +11,9 @@ from witness import assert_replayed
 
 MakeServer = Callable[..., Server]
 Connect = Callable[..., RawAgent]
-MOVE_MS = 1_000
+MOVE_MS = 3_000
+"""Time for a busy machine; a stall is longer."""
+
 ANSWERS = ["4", "0", "3", "1", "5"]
 """Seat 0 wins."""
 
@@ -41,7 +43,7 @@ def test_an_answer_that_waited_for_a_server_that_stood_still_is_in_time(
 ) -> None:
     server = make_server(**QUIET)
     agents, request = asked(server, raw_agent)
-    stand_still(server, 3, lambda: agents[0].move(request, action=ANSWERS[0]))
+    stand_still(server, 5, lambda: agents[0].move(request, action=ANSWERS[0]))
     assert agents[0].await_message("ack")["ply"] == 0
     for ply, action in enumerate(ANSWERS[1:], 1):
         request = agents[ply % 2].await_message("your_move")

@@ -13,12 +13,19 @@ from rough_line import LineInThread, Weather
 MakeServer = Callable[..., Server]
 MOVE_MS = 5_000
 AWAY_S = 1.0
+GAP_MS = 500
+"""What is measured of the time away at least: it begins when the server hands the request over."""
+
 NORMAL = {"normal", "rule_draw"}
 
 FAR_S = 0.08
 THOUGHT_S = 0.02
-LADEN_MS = 2_000
+LADEN_MS = 4_000
 """What two cores full of other processes may add."""
+
+PART = 0.5
+"""What they leave of a measured time at least: a server that is held up between the writing of a request and
+the look at its clock, or when it reads a pong, takes the line to be shorter than it is."""
 
 SHOWN = ("elapsed_ms", "refunded_ms", "charged_ms", "limit_ms")
 TRIP_MS = 2 * FAR_S * 1000
@@ -55,11 +62,11 @@ def test_PB04_an_agent_far_away_is_told_how_its_move_was_measured(
     for before, after in pairwise(asked[-6:]):
         last = after["last"]
         assert last["limit_ms"] == before["clock"]["move_ms"] == MOVE_MS
-        least = TRIP_MS + THOUGHT_S * 1000
-        assert least <= last["elapsed_ms"] < least + LADEN_MS, "from hand-over to receipt"
-        assert TRIP_MS <= last["round_trip_ms"] < TRIP_MS + LADEN_MS
+        passed_ms = TRIP_MS + THOUGHT_S * 1000
+        assert PART * passed_ms <= last["elapsed_ms"] < passed_ms + LADEN_MS, "from hand-over to receipt"
+        assert PART * TRIP_MS <= last["round_trip_ms"] < TRIP_MS + LADEN_MS
         assert last["charged_ms"] == last["elapsed_ms"] - last["refunded_ms"]
-        assert TRIP_MS * 0.9 <= last["refunded_ms"] <= last["elapsed_ms"]
+        assert PART * TRIP_MS <= last["refunded_ms"] <= last["elapsed_ms"]
         shown = clock_at(server, before["match"], before["ply"])
         assert {name: shown[name] for name in SHOWN} == {name: last[name] for name in SHOWN}
     (watched,) = server.watch(match=asked[-1]["match"])["matches"]
@@ -162,15 +169,15 @@ def test_PB09_the_move_that_came_while_the_line_broke_is_not_lost(
     mine = duel.play(ply + 1)
     assert mine["position"] == back["position"]
     gap = duel.clock(ply + 1)
-    assert gap["elapsed_ms"] >= AWAY_S * 1000 * 0.8
+    assert gap["elapsed_ms"] >= GAP_MS
     assert gap["limit_ms"] == MOVE_MS
     assert gap["charged_ms"] == gap["elapsed_ms"] - gap["refunded_ms"]
     if grace_ms == 0:
         assert gap["away_ms"] == 0
-        assert gap["charged_ms"] >= AWAY_S * 1000 * 0.8 - (gap["round_trip_ms"] or 0), "the gap is charged"
-        assert mine["clock"]["move_ms"] <= MOVE_MS - AWAY_S * 1000 * 0.8
+        assert gap["charged_ms"] >= GAP_MS - (gap["round_trip_ms"] or 0), "the gap is charged"
+        assert mine["clock"]["move_ms"] <= MOVE_MS - GAP_MS
     else:
-        assert AWAY_S * 1000 * 0.8 <= gap["away_ms"] <= min(gap["elapsed_ms"], grace_ms)
+        assert GAP_MS <= gap["away_ms"] <= min(gap["elapsed_ms"], grace_ms)
         assert gap["refunded_ms"] >= gap["away_ms"], "the gap is forgiven"
 
 

@@ -71,3 +71,5 @@ def test_a_new_version_does_not_play_on_the_old_ones_match(make_server: MakeServ
         m for m in server.items("matches?agent=ada&state=void") if "new version" in (m["detail"] or "")
     ]
     assert len(dropped) == 1
+    server.stop()
+    server.doctor()

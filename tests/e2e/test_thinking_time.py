@@ -15,7 +15,7 @@ from harness import QUIET, RawAgent, Server
 from websockets.exceptions import ConnectionClosed
 
 MakeServer = Callable[..., Server]
-MOVE_MS = 2_000
+MOVE_MS = 3_000
 MARGIN_MS = 200
 """The default."""
 

@@ -19,7 +19,7 @@ def match_start(start):
 
 def choose(state, clock):
     if late and late.pop():
-        time.sleep(LIMIT_S * 2)
+        time.sleep(LIMIT_S + 1)
     return next(iter(state.actions()))
 """
 

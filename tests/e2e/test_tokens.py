@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
-from harness import QUIET, RawAgent, Server
+from harness import QUIET, RawAgent, Server, SteadyAgent
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -55,6 +55,25 @@ def test_another_token_of_the_same_agent_plays_on(server: Server, admin: str, ra
     assert server.ask("DELETE", f"tokens/{older}", token=spare["token"])[0] == 204
     agent.send({"type": "teleport"})
     assert agent.await_message("error")["code"] == "bad_message", "it is still connected"
+
+
+def test_an_agent_that_changes_its_token_in_mid_match_is_forgiven_the_time_away(
+    server: Server, admin: str, raw_agent: MakeRaw, steady_agent: Callable[..., SteadyAgent]
+) -> None:
+    steady_agent(server, "rival", "othello")
+    agent = raw_agent(server, "changer", ladders=("othello",))
+    asked = agent.await_message("your_move")
+    [older] = numbers(server, admin, "changer")
+    newer = server.ask("POST", "tokens", {"scope": "play"}, token=agent.token)[1]["token"]
+    assert server.ask("DELETE", f"tokens/{older}", token=newer)[0] == 204
+    assert agent.await_close()[1] == "token_revoked"
+    back = raw_agent(server, "changer", token=newer, ladders=("othello",))
+    again = back.await_message("your_move")
+    assert (again["match"], again["ply"]) == (asked["match"], asked["ply"])
+    back.move(again)
+    assert back.await_message("ack")["ply"] == again["ply"]
+    (entry,) = [entry for entry in server.match(again["match"])["clock"] if entry["ply"] == again["ply"]]
+    assert entry["away_ms"] > 0
 
 
 def test_a_token_of_another_scope_is_no_agent(server: Server, admin: str, raw_agent: MakeRaw) -> None:

@@ -19,6 +19,7 @@ IMPATIENT = ("-c", f"{_SHORTER}; import server.cli as cli; raise SystemExit(cli.
 """A server whose matches wait so many seconds for the database and no longer."""
 
 THINK_S = 0.05
+SILENCE_S = 1.0
 NEWS = {"ack", "your_move", "match_end"}
 """What tells of something that the record must hold."""
 
@@ -139,6 +140,17 @@ def await_news(everybody: Sequence[Witness], heard: Sequence[int]) -> None:
         lambda: all(w.heard() > before for w, before in zip(everybody, heard, strict=True)),
         "everybody to play on",
     )
+
+
+def await_silence(everybody: Sequence[Witness]) -> list[int]:
+    """Wait until nobody has heard anything for a while; return how much each has heard until then."""
+
+    def heard_all() -> list[int] | None:
+        before = [witness.heard() for witness in everybody]
+        time.sleep(SILENCE_S)
+        return before if [witness.heard() for witness in everybody] == before else None
+
+    return list(wait_for(heard_all, "what was on its way to arrive"))
 
 
 def voids(server: Server) -> list[dict[str, Any]]:

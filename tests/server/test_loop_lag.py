@@ -146,7 +146,7 @@ def test_the_loop_is_on_time_again_after_a_stall(loop: Loop):
 
 @LOOPS
 def test_the_worst_of_the_last_seconds_is_kept_for_so_long(loop: Loop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(loop_lag, "RECENT_S", 0.5)
+    monkeypatch.setattr(loop_lag, "RECENT_S", 1.5)
 
     async def test() -> None:
         async with watching() as watch:
@@ -199,3 +199,56 @@ async def test_every_beat_is_observed_and_never_as_early():
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert min(seen) >= 0
+
+
+@LOOPS
+def test_the_time_in_which_the_server_stood_still_is_lost_to_whoever_thought_then(loop: Loop):
+    async def test() -> None:
+        async with watching() as watch:
+            await watch.quiet()
+            asked = time.monotonic()
+            time.sleep(STALL_S)
+            await watch.beat()
+            await watch.quiet()
+            await asyncio.sleep(loop_lag.SETTLE_S)
+            now = time.monotonic()
+            assert STALL_S - BEAT_S <= watch.lag.lost(asked, now) <= now - asked
+            assert watch.lag.lost(now, now) == 0, "that was before"
+            assert watch.lag.lost(now - 0.01, now) <= 0.01
+            assert watch.lag.lost(asked - 100, asked) < loop_lag.STILL_S, "that came later"
+
+    run(loop, test)
+
+
+@LOOPS
+def test_what_comes_while_all_settles_after_a_stall_was_late_by_it_too(loop: Loop):
+    async def test() -> None:
+        async with watching() as watch:
+            await watch.quiet()
+            asked = time.monotonic()
+            time.sleep(STALL_S)
+            await watch.beat()
+            assert watch.lag.lost(asked, time.monotonic()) >= STALL_S - BEAT_S
+
+    run(loop, test)
+
+
+@LOOPS
+def test_a_short_stall_is_lost_only_to_what_came_in_it(loop: Loop):
+    async def test() -> None:
+        async with watching() as watch:
+            await watch.quiet()
+            asked = time.monotonic()
+            while True:
+                begun = time.monotonic()
+                time.sleep(loop_lag.STILL_S / 4)
+                if time.monotonic() - begun < loop_lag.STILL_S / 2:
+                    break
+                asked = time.monotonic()
+            await watch.beat()
+            await watch.quiet()
+            now = time.monotonic()
+            if watch.lag.recent_s < loop_lag.STILL_S:
+                assert watch.lag.lost(asked, now) == 0
+
+    run(loop, test)

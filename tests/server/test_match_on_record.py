@@ -46,6 +46,9 @@ class Line:
     def ping(self) -> None:
         """Nobody measures this line."""
 
+    def has_unread(self) -> bool:
+        return False
+
 
 class Unlucky:
     """A database whose connection is lost at the n-th commit of moves: it is done, and nobody hears of it."""
@@ -91,7 +94,7 @@ class Table:
 
     async def open(self, number: int) -> RunningMatch:
         """Begin a queued match; both are ready, and the first request is out."""
-        attempt = await self.db.write(matches.begin, number, "lease", self.now())
+        attempt = (await self.db.write(matches.begin, number, "lease", self.now())).attempt
         shell = Shell(
             db=self.store,
             draw=lambda outcomes: outcomes[0][0],
@@ -101,7 +104,8 @@ class Table:
             ended=lambda _match: None,
             monotonic=time.monotonic,
             wall=self.clock.at,
-            behind=lambda _at: 0.0,
+            lost=lambda _since, _at: 0.0,
+            kept_away=lambda _name, _since: False,
         )
         seats = [Seated(n, v, f"agent{n}", 1, False, 1500.0, 0) for n, v in enumerate(self.versions)]
         opened = core.start(Position.start(games.load(GAME)), TERMS, time.monotonic())

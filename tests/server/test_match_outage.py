@@ -38,6 +38,10 @@ class Line:
     def ping(self) -> None:
         """Measure nothing."""
 
+    def has_unread(self) -> bool:
+        """Say that all is read."""
+        return False
+
     def kinds(self) -> list[str]:
         return [type(message).__name__ for message in self.heard]
 
@@ -50,7 +54,7 @@ class Outage:
         self.failures = 0
         self.commits = 0
         self.asked: list[float] = []
-        self.kept_away = False
+        self.kept_away: set[str] = set()
         shell = Shell(
             db=self,  # type: ignore[arg-type]
             draw=lambda outcomes: outcomes[0][0],
@@ -60,16 +64,16 @@ class Outage:
             ended=lambda _match: None,
             monotonic=time.monotonic,
             wall=lambda _at: datetime.now(UTC),
-            behind=lambda _at: 0.0,
+            lost=lambda _since, _at: 0.0,
             kept_away=self._kept_away,
         )
         seats = [Seated(n + 10, n, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
         opened = core.start(Position.start(games.load("tic_tac_toe")), TERMS, time.monotonic())
         self.match = RunningMatch(shell, 7, 1, LADDER, seats, opened)
 
-    def _kept_away(self, since: float) -> bool:
+    def _kept_away(self, name: str, since: float) -> bool:
         self.asked.append(time.monotonic() - since)
-        return self.kept_away
+        return name in self.kept_away
 
     def get(self, agent: int) -> Line | None:
         return self.lines.get(agent)
@@ -141,7 +145,7 @@ async def test_after_a_short_outage_the_match_goes_on(outage: Outage) -> None:
 
 async def test_an_agent_that_the_database_kept_from_coming_back_does_not_lose(outage: Outage) -> None:
     await outage.begin()
-    outage.kept_away = True
+    outage.kept_away = {"ada"}
     outage.lose(0)
     await until(lambda: outage.match.match.over)
     assert set(outage.result().causes) == {Cause.INFRASTRUCTURE}
@@ -160,14 +164,14 @@ async def test_an_agent_that_is_here_and_does_not_answer_loses_whatever_the_data
     outage: Outage,
 ) -> None:
     await outage.begin()
-    outage.kept_away = True
+    outage.kept_away = {"ada"}
     await until(lambda: outage.match.match.over)
     assert outage.result().causes[0] is Cause.TIMEOUT
     assert outage.asked == []
 
 
 async def test_before_the_start_nobody_kept_away_is_taken_for_a_no_show(outage: Outage) -> None:
-    outage.kept_away = True
+    outage.kept_away = {"ada"}
     outage.match.deliver(core.Ready(1, time.monotonic()))
     outage.lose(0)
     await until(lambda: outage.match.match.over)

@@ -18,7 +18,7 @@ from server.pings import Pings, is_awaited
 from server.presence import Connection
 
 PATIENCE_S = 60.0
-DELAY_S = 0.3
+DELAY_S = 0.6
 
 
 class Room:

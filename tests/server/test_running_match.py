@@ -30,6 +30,7 @@ class Line:
     """Stands for one agent's connection."""
 
     round_trip_ms: float | None = None
+    unread = False
 
     def __init__(self, told: list[tuple[int, Any]], agent: int) -> None:
         self.told, self.agent = told, agent
@@ -39,6 +40,9 @@ class Line:
 
     def ping(self) -> None:
         """Take no time: there is no line to be measured."""
+
+    def has_unread(self) -> bool:
+        return self.unread
 
 
 class Hall:
@@ -50,6 +54,7 @@ class Hall:
         self.open = asyncio.Event()
         self.open.set()
         self.faults: list[Exception] = []
+        self.lost_s = 0.0
         shell = Shell(
             db=self,  # type: ignore[arg-type]
             draw=lambda outcomes: outcomes[0][0],
@@ -59,7 +64,8 @@ class Hall:
             ended=lambda _match: None,
             monotonic=time.monotonic,
             wall=lambda _at: datetime.now(UTC),
-            behind=lambda _at: 0.0,
+            lost=self.lost,
+            kept_away=lambda _name, _since: False,
         )
         seats = [Seated(n + 10, n, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
         opened = core.start(Position.start(games.load("tic_tac_toe")), terms, time.monotonic())
@@ -78,6 +84,9 @@ class Hall:
         await self.open.wait()
         if self.faults:
             raise self.faults.pop()
+
+    def lost(self, _since: float, _at: float) -> float:
+        return self.lost_s
 
     def heard(self, kind: type) -> list[Any]:
         return [message for _, message in self.told if isinstance(message, kind)]
@@ -159,6 +168,7 @@ async def test_a_silent_agent_is_ended_by_the_server_itself(hall: Hall):
 async def test_a_frame_that_came_before_a_late_loop_looked_counts(hall: Hall):
     await hall.all_ready()
     time.sleep(0.7)  # the server itself is stuck past the deadline
+    hall.lost_s = 0.7
     hall.match.deliver(core.Action(0, 0, "4", time.monotonic()))
     await hall.until(lambda: hall.heard(protocol.Ack))
     await hall.play("0")
@@ -340,11 +350,47 @@ async def test_a_request_tells_what_is_left_and_how_the_last_move_was_measured(h
 
 async def test_lateness_of_the_loop_is_not_charged_to_whoever_answers(hall: Hall):
     await hall.all_ready()
-    hall.match.deliver(core.Action(0, 0, "4", time.monotonic() + 0.4, lag_s=0.3))
+    hall.lost_s = 0.3
+    hall.match.deliver(core.Action(0, 0, "4", time.monotonic() + 0.4))
     await hall.until(lambda: hall.heard(protocol.Ack))
     timing = hall.match.match.last[0]
     assert timing is not None
     assert (timing.lag_ms, timing.refunded_ms) == (300, 300)
+
+
+async def test_a_time_in_which_the_server_stood_still_is_given_back_at_its_end(hall: Hall):
+    """What was sent meanwhile may take a while to be heard, and who was cut off has to come back first."""
+    await hall.all_ready()
+    request = hall.match.match.open
+    assert request is not None
+    hall.lost_s = 0.6
+    await hall.until(lambda: time.monotonic() > request.at + 0.55 + 0.3)
+    assert not hall.match.match.over
+    await hall.until(lambda: hall.match.match.over)
+    end = hall.heard(protocol.MatchEnd)[0]
+    assert end.cause == ["timeout", "normal"]
+    assert time.monotonic() - request.at >= 0.55 + 0.6
+
+
+async def test_a_server_that_stood_still_for_too_long_ends_the_match_void_though_nobody_answered(hall: Hall):
+    await hall.all_ready()
+    hall.lost_s = 12.5
+    await hall.until(lambda: hall.match.match.over)
+    assert hall.heard(protocol.MatchEnd)[0].cause == ["infrastructure", "infrastructure"]
+    assert hall.heard(protocol.MatchEnd)[0].detail == "overload: the server was 12.5 s late"
+
+
+async def test_no_time_ends_while_something_of_its_agent_is_still_to_be_read(hall: Hall):
+    await hall.all_ready()
+    asked = hall.match.match.open
+    assert asked is not None
+    hall.lines[0].unread = True
+    await hall.until(lambda: time.monotonic() > asked.at + 0.55 + 0.2)
+    hall.match.deliver(core.Action(0, 0, "4", asked.at + 0.5))  # it had come in time
+    await hall.until(lambda: hall.heard(protocol.Ack))
+    hall.lines[0].unread = False
+    await hall.play("0")
+    assert not hall.match.match.over
 
 
 async def test_a_match_that_is_over_needs_no_garbage_collection():

@@ -70,31 +70,56 @@ def test_a_bad_variable_is_named(environ: dict[str, str], code: str, said: str):
     assert said in str(fault.value)
 
 
+LADDER = '[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\n'
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("prot = 1", "prot"),
-        ("port = 'x", "plyground.toml"),
-        ("port = true", "port"),
-        ('[[ladders]]\nname = "a b"\ngame = "tic_tac_toe"', "ladders[0].name"),
-        ('[[ladders]]\nname = "a"\ngame = "ludo"', "ludo"),
-        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nmove_ms = 0', "move_ms"),
-        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nmove_ms = "fast"', "ladders[0].move_ms"),
-        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nstrikes = 101', "strikes, ladder a"),
-        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nincrement_ms = 5', "increment_ms, ladder a"),
-        ('[[ladders]]\nname = "a"\ngame = "tic_tac_toe"\nspeed = 3', "speed"),
+        ("prot = 1", ["prot", "available: port"]),
+        ("port = 'x", ["plyground.toml"]),
+        ("port = true", ["port"]),
+        ('[[ladders]]\nname = "a b"\ngame = "tic_tac_toe"', ["'a b'", "a-z, 0-9 and _"]),
+        ('[[ladders]]\nname = "a"\ngame = "ludo"', ["got 'ludo' in game of ladder a", "othello"]),
         (
-            '[[ladders]]\nname="a"\ngame="tic_tac_toe"\n[[ladders]]\nname="a"\ngame="tic_tac_toe"',
-            "ladders[1]",
+            '[[ladders]]\nname = "a"\ngame = "othello(x=1)"',
+            ["an option of othello, got 'x' in game of ladder a"],
         ),
-        ("ladders = []", "ladder"),
+        ('[[ladders]]\nname = "a"', ["expected game = ..., got no game in ladder a"]),
+        ('[[ladders]]\ngame = "tic_tac_toe"', ["got no name in ladders[0]"]),
+        (LADDER + "move_ms = 0", ["expected move_ms from 1 to 86400000, got 0", "ladder a"]),
+        (
+            LADDER + 'move_ms = "fast"',
+            ["a whole number for move_ms, got move_ms = fast in ladder a, plyground"],
+        ),
+        (LADDER + "bank_ms = 5.5", ["a whole number for bank_ms, got bank_ms = 5.5 in ladder a"]),
+        (LADDER + "nodes = true", ["a whole number for nodes, got nodes = True in ladder a"]),
+        (LADDER + "title = 3", ["text for title, got title = 3 in ladder a"]),
+        (LADDER + "strikes = 101", ["strikes from 0 to 100, got 101", "ladder a"]),
+        (LADDER + "increment_ms = 5", ["bank_ms above 0", "got increment_ms = 5 alone in ladder a"]),
+        (
+            LADDER + "bankms = 3",
+            ["a known key of a ladder, got bankms = 3 in ladder a", "bank_ms, increment_ms"],
+        ),
+        (
+            LADDER + "nodes = 9\nstrikes = 2",
+            ["move_ms, bank_ms or byoyomi_ms", "strikes = 2", "no clock runs"],
+        ),
+        (LADDER + LADDER, ["expected another name for each ladder, got 'a' twice in ladders[1].name"]),
+        ("ladders = []", ["at least one ladder"]),
+        ("ladders = 3", ["[[ladders]] above each ladder, got ladders = 3"]),
+        ('[ladders]\nname = "a"', ["[[ladders]] above each ladder, got [ladders]"]),
+        ('[[ladder]]\nname = "a"', ["[[ladders]], with an s, got ladder in plyground.toml"]),
+        ("move_ms = 1000", ["move_ms below [[ladders]]", "got move_ms in plyground.toml"]),
     ],
 )
-def test_a_bad_file_is_named(empty_folder: Path, text: str, said: str):
+def test_a_bad_file_is_named(empty_folder: Path, text: str, said: list[str]):
     (empty_folder / "plyground.toml").write_text(text)
     with pytest.raises(InputError) as fault:
         load({})
-    assert said in str(fault.value)
+    sentence = str(fault.value)
+    assert [words for words in said if words not in sentence] == [], sentence
+    assert "[{" not in sentence, "the whole list of ladders"
 
 
 def test_variables_of_client_programs_are_ignored():

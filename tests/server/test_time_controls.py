@@ -75,7 +75,9 @@ def test_every_key_of_a_ladder_is_in_what_agents_are_told():
 def test_times_that_make_no_sense_together_are_refused(times: dict[str, int], key: str, said: str):
     with pytest.raises(InputError) as fault:
         control(**times)
-    assert (fault.value.code, fault.value.where) == ("bad_setting", f"{key}, ladder blitz")
+    assert fault.value.code == "bad_setting"
+    assert "ladder blitz" in fault.value.where
+    assert key in str(fault.value)
     assert said in str(fault.value)
     assert f"{key} = {times[key]}" in str(fault.value)
 

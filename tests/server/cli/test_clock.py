@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-VERDICT = "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms charged of 5,000 ms."
+VERDICT = "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms of 5,000 ms were used up."
 
 
 def entry(ply, **changes):
@@ -70,16 +70,23 @@ async def test_each_request_is_a_line_and_the_verdict_stands_below(clock):
     heads = ["ply", "agent", "asked", "handed", "received", "limit", "trip", "refunded", "charged", "lag"]
     assert lines[1].split() == heads
     assert lines[3].split() == [*("0", "ada", "12:00:00.250", "+7", "+1200", "5000", "82", "90", "1110", "8")]
-    assert lines[4].split() == [
-        *("1", "bob?[2J", "12:00:00.250", "+7", "-", "5000", "82", "160", "5200", "0", "no", "answer")
-    ]
+    assert lines[4].split() == ["1", "bob?[2J", "12:00:00.250", "+7", "-", "5000", "82", "160", "5200", "0"]
+    assert lines[5] == "ply 1: no answer"
     assert lines[-1] == VERDICT
     assert "\x1b" not in result.out
 
 
-async def test_a_plain_trace_fits_a_terminal_of_80_columns(clock):
-    result = await clock(match(entry(10), entry(11, round_trip_ms=None)))
-    assert max(len(line.rstrip()) for line in result.out.splitlines()[:5]) <= 80
+@pytest.mark.parametrize("last", [{}, UNANSWERED, {"timed_out": True}])
+async def test_a_trace_fits_a_terminal_of_80_columns_whatever_is_remarked(clock, last):
+    result = await clock(match(entry(10), entry(11, **last)))
+    assert max(len(line.rstrip()) for line in result.out.splitlines()[:-1]) <= 80
+
+
+async def test_the_legend_uses_the_words_of_the_columns(clock):
+    lines = (await clock(match(entry(0)))).out.splitlines()
+    legend = " ".join(lines[4:])
+    told = [word for word in ("asked:", "handed:", "received:", "trip:", "lag:") if word in legend]
+    assert told == ["asked:", "handed:", "received:", "trip:", "lag:"]
 
 
 async def test_what_is_out_of_the_ordinary_is_remarked(clock):

@@ -134,7 +134,7 @@ class Play:
     @property
     def given_ms(self) -> list[int]:
         """What the lag bank gave for each move."""
-        return [t.refunded_ms - t.lag_ms - t.away_ms for t in self.timings]
+        return [t.trip_ms for t in self.timings]
 
 
 def play(trip_ms: float, turns: list[Turn], first_pong_ms: float | None = 0.0, terms: Terms = TERMS) -> Play:

@@ -243,9 +243,9 @@ class MatchMachine(RuleBasedStateMachine):
                 self.assert_blames_who_kept_it_waiting(before)
 
     def assert_strikes(self, before, effects):
-        """The time-out costs a strike, and one of the legal actions is drawn."""
-        *_, told, lots = effects
-        assert (told.seat, told.ply, told.code) == (before.to_move, before.ply, "timed_out")
+        """One of the legal actions is drawn, and nobody is told before."""
+        told, lots = effects
+        assert told == SetDeadline(self.match.deadline)
         assert [text for text, _ in lots.outcomes] == before.position.legal()
         assert sum(chance for _, chance in lots.outcomes) == pytest.approx(1.0)
         assert self.match.position == before.position
@@ -255,7 +255,9 @@ class MatchMachine(RuleBasedStateMachine):
     def lots_are_drawn(self, data):
         seat, strikes = self.match.to_move, self.match.clocks[self.match.to_move].strikes
         drawn = data.draw(st.sampled_from(self.match.position.legal()))
-        accept, *_ = self.tell(Drawn(self.match.ply, drawn, self.now))
+        ply = self.match.ply
+        accept, told, *_ = self.tell(Drawn(ply, drawn, self.now))
+        assert (told.seat, told.ply, told.code) == (seat, ply, "timed_out")
         assert (accept.seat, accept.action, accept.timing.timed_out) == (seat, drawn, True)
         assert self.match.clocks[seat].strikes == strikes - 1
 
@@ -369,7 +371,7 @@ class MatchMachine(RuleBasedStateMachine):
             timings = [move.timing for move in self.of(Accept) if move.seat == seat]
             assert sum(t.timed_out for t in timings) <= self.terms.strikes
             assert sum(t.away_ms for t in timings) <= self.terms.grace_ms
-            given = [t.refunded_ms - t.lag_ms - t.away_ms for t in timings]
+            given = [t.trip_ms for t in timings]
             assert sum(given) <= self.terms.lag_ms * (1 + len(given) / 4)
             clock = self.match.clocks[seat]
             assert min(clock.bank_ms, clock.strikes, clock.lag_ms, clock.grace_ms) >= 0

@@ -94,8 +94,10 @@ def test_any_other_move_has_to_wait_for_its_request(resumed, seat, ply, action):
     assert resumed.match == before
 
 
-@pytest.mark.parametrize("back", [(), (0,), (1,)])
-def test_a_match_whose_agents_do_not_all_come_back_is_void_and_nobodys_fault(resumed, back):
+@pytest.mark.parametrize(
+    ("back", "absent"), [((), "seat 1 and seat 2 were"), ((0,), "seat 2 was"), ((1,), "seat 1 was")]
+)
+def test_a_match_whose_agents_do_not_all_come_back_is_void_and_nobodys_fault(resumed, back, absent):
     for seat in back:
         resumed.come_back(seat)
     resumed.wait(RESUME_S - 0.001)
@@ -103,7 +105,7 @@ def test_a_match_whose_agents_do_not_all_come_back_is_void_and_nobodys_fault(res
     resumed.wait(0.002).tell(DeadlinePassed(resumed.now))
     resumed.assert_void("infrastructure", "infrastructure")
     assert resumed.match.result.detail == (
-        "not all were back 60000 ms after a restart of the server; counts for nobody"
+        f"{absent} not back and ready 60 s after a restart of the server; counts for nobody"
     )
 
 

@@ -142,15 +142,22 @@ def struck(new_match):
 
 
 def test_a_time_out_costs_a_strike_and_a_random_legal_action_is_played(struck):
-    assert struck.effects[-3] == SetDeadline(struck.now + HAND_OVER_S)
-    told, lots = struck.effects[-2:]
+    lots = Draw(0, tuple((str(cell), 1 / 9) for cell in range(9)))
+    assert struck.effects[-2:] == [SetDeadline(struck.now + HAND_OVER_S), lots]
+    accept, told, *_ = struck.tell(Drawn(0, "7", struck.now))
+    assert (accept.seat, accept.action, accept.timing.timed_out) == (0, "7", True)
     assert (type(told), told.seat, told.ply, told.code) == (Reject, 0, 0, "timed_out")
-    assert lots == Draw(0, tuple((str(cell), 1 / 9) for cell in range(9)))
-    struck.tell(Drawn(0, "7", struck.now))
     struck.assert_goes_on(ply=1, seat=1)
     assert struck.match.position.actions == ("7",)
     assert [has.strikes for has in struck.match.clocks] == [1, 2]
     assert struck.match.last[0].timed_out
+
+
+def test_nobody_is_told_of_a_strike_before_it_is_recorded_with_the_action(struck):
+    """What a step tells is told when what it records is committed: they must be one step."""
+    assert struck.of(Reject) == []
+    step = struck.tell(Drawn(0, "7", struck.now))
+    assert [type(effect) for effect in step[:2]] == [Accept, Reject]
 
 
 def test_what_comes_after_the_strike_changes_nothing(struck):
@@ -162,12 +169,24 @@ def test_what_comes_after_the_strike_changes_nothing(struck):
     assert [move.action for move in struck.of(Accept)] == ["7"]
 
 
+def test_neither_a_late_timer_nor_the_draw_is_charged_to_the_bank(new_match):
+    match = new_match(Terms(move_ms=1000, bank_ms=10_000, margin_ms=200, strikes=2)).begin()
+    match.hand_over()
+    match.now = match.match.deadline + 3.0
+    match.tell(DeadlinePassed(match.now, 3.0))
+    match.now += 2.0
+    match.tell(Drawn(0, "7", match.now))
+    assert match.match.last[0].lag_ms == 3_000
+    assert match.match.last[0].charged_ms == 1_200
+    assert match.match.clocks[0].bank_ms == 8_800
+
+
 def test_a_late_answer_is_a_time_out_too(new_match):
     match = new_match(STRIKES).begin()
     match.hand_over()
     match.now = match.match.deadline + MS
     match.answer("4")
-    assert [type(effect) for effect in match.effects[-3:]] == [SetDeadline, Reject, Draw]
+    assert [type(effect) for effect in match.effects[-2:]] == [SetDeadline, Draw]
 
 
 def test_the_match_is_lost_when_no_strike_is_left(new_match):
@@ -242,6 +261,17 @@ def test_a_short_time_away_is_forgiven(new_match):
     assert match.times() == (2250, 1500, 750)
     assert match.of(Accept)[0].timing.away_ms == 1500
     assert match.match.clocks[0].grace_ms == 500
+
+
+def test_what_is_left_is_told_without_the_time_away_that_is_forgiven(new_match):
+    match = new_match(GRACE).begin()
+    match.hand_over()
+    match.wait(0.25).tell(Lost(0, match.now))
+    assert match.match.clock_ms(match.now + 1.0) == 750
+    match.wait(1.5).tell(Back(0, match.now))
+    assert match.match.clock_ms(match.now) == 750
+    match.wait(0.25).tell(Lost(0, match.now))
+    assert match.match.clock_ms(match.now + 0.75) == 250, "half a second was left of the grace"
 
 
 def test_the_grace_is_filled_once(new_match):

@@ -70,8 +70,8 @@ ENDS = {
     "no answer": (
         lost("timeout", MOVE, unanswered(1, 5_200)),
         (
-            "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms charged of 5,000 ms and a "
-            "margin of 200 ms; nothing was refunded, the server was not late."
+            "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms of 5,000 ms and a margin "
+            "of 200 ms were used up; nothing was refunded, the server was not late."
         ),
     ),
     "a late answer to a late server": (
@@ -92,31 +92,31 @@ ENDS = {
     "the bank is empty": (
         lost("timeout", MOVE, unanswered(1, 3_500, limit_ms=3_210), control=BANK),
         (
-            "Seat 2 (bob) lost on time at ply 1: no answer came, 3,500 ms charged of 3,210 ms left in "
-            "its bank and a margin of 200 ms; nothing was refunded, the server was not late."
+            "Seat 2 (bob) lost on time at ply 1: no answer came, 3,500 ms of 3,210 ms left in its "
+            "bank and a margin of 200 ms were used up; nothing was refunded, the server was not late."
         ),
     ),
     "the last period is over": (
         lost("timeout", MOVE, unanswered(1, 5_201, limit_ms=5_000), control=BYOYOMI),
         (
-            "Seat 2 (bob) lost on time at ply 1: no answer came, 5,201 ms charged of 5,000 ms left in "
-            "its bank and byo-yomi and a margin of 200 ms; nothing was refunded, the server was not "
-            "late."
+            "Seat 2 (bob) lost on time at ply 1: no answer came, 5,201 ms of 5,000 ms left in its "
+            "bank and byo-yomi and a margin of 200 ms were used up; nothing was refunded, the server "
+            "was not late."
         ),
     ),
     "all strikes are used": (
         lost("timeout", made(1, 5_300, timed_out=True), unanswered(3, 5_200), control=STRIKES),
         (
-            "Seat 2 (bob) lost on time at ply 3, after 2 strikes: no answer came, 5,200 ms charged of "
-            "5,000 ms and a margin of 200 ms; nothing was refunded, the server was not late."
+            "Seat 2 (bob) lost on time at ply 3, after 2 strikes: no answer came, 5,200 ms of 5,000 "
+            "ms and a margin of 200 ms were used up; nothing was refunded, the server was not late."
         ),
     ),
     "the most for a move where no clock runs": (
         lost("timeout", MOVE, unanswered(1, 60_200, limit_ms=60_000), control=UNTIMED),
         (
-            "Seat 2 (bob) lost on time at ply 1: no answer came, 60,200 ms charged of 60,000 ms (no "
-            "clock runs, this is the most for a move) and a margin of 200 ms; nothing was refunded, the "
-            "server was not late."
+            "Seat 2 (bob) lost on time at ply 1: no answer came, 60,200 ms of 60,000 ms (no clock "
+            "runs, this is the most for a move) and a margin of 200 ms were used up; nothing was "
+            "refunded, the server was not late."
         ),
     ),
     "time over, not recorded by an old server": (
@@ -129,9 +129,9 @@ ENDS = {
     "away when its time was over": (
         lost("disconnect", MOVE, unanswered(1, 10_200, away_ms=5_000)),
         (
-            "Seat 2 (bob) lost by a lost connection at ply 1: no answer came, 5,200 ms charged of 5,000 "
-            "ms and a margin of 200 ms; 5,000 ms without a connection were refunded, the server was not "
-            "late."
+            "Seat 2 (bob) lost by a lost connection at ply 1: no answer came, 5,200 ms of 5,000 ms "
+            "and a margin of 200 ms were used up; 5,000 ms without a connection were refunded, the "
+            "server was not late."
         ),
     ),
     "away where no clock runs": (

@@ -40,7 +40,7 @@ async def play_forever(db: Database, ladder: int, versions: list[int]) -> None:
     while True:
         pair = tuple(random.sample(versions, 2))
         for number in await db.write(matches.queue_pair, ladder, pair, {"move_ms": 1000}, now()):
-            attempt = await db.write(matches.begin, number, "child", now())
+            attempt = (await db.write(matches.begin, number, "child", now())).attempt
             await db.write(matches.set_running, number, attempt, now())
             for ply in range(random.randrange(3)):
                 move = matches.MoveRow(ply, ply % 2, "d4", 1, 1, None, now())

@@ -1,16 +1,19 @@
 """A database that takes nothing: who notices, since when, and in which words."""
 
+import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 
-from server.db import engine, matches
+from agents.protocol import TimeControl
+from server.db import engine, matches, readers
 from server.db.absence import SLOW_S, Absence, in_words, is_away, touch
 from server.db.engine import Database
+from server.db.readers import BusyError
 
 
 class Clock:
@@ -173,21 +176,81 @@ def test_a_transaction_that_sqlite_rolled_back_by_itself_fails_with_the_first_fa
     assert not sqlite.absence.failed
 
 
-async def test_a_reader_that_gets_no_answer_is_told_that_the_database_is_away(db, monkeypatch):
-    monkeypatch.setattr(engine, "READ_S", 0.05)
-    answer = threading.Event()
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def one(conn: Connection) -> int:
+    return int(conn.execute(text("SELECT 1")).scalar_one())
+
+
+async def test_a_reader_without_an_answer_makes_the_writer_look_whether_the_database_is_away(db, monkeypatch):
+    monkeypatch.setattr(readers, "READ_S", 0.05)
+    answer, tries = threading.Event(), []
+    monkeypatch.setattr(engine, "touch", lambda conn: tries.append(touch(conn)))
     with pytest.raises(OperationalError, match="no answer"):
         await db.read(lambda _conn: answer.wait(60))
-    assert db.absence.failed
+    await until(lambda: tries)
+    assert db.absence.since() is None, "what is slow is not away: it can be written"
     answer.set()
-    assert await db.read(lambda conn: conn.execute(text("SELECT 1")).scalar()) == 1
+    monkeypatch.setattr(readers, "READ_S", 60.0)
+    assert await db.read(one) == 1
+
+
+async def test_a_reader_that_finds_no_database_tells_of_it_at_once(db):
+    def broken(_conn: Connection) -> None:
+        raise failure("server closed the connection")
+
+    with pytest.raises(OperationalError):
+        await db.read(broken)
+    assert db.absence.failed
+
+
+async def test_onlookers_wait_in_a_queue_with_an_end_and_keep_nobody_from_a_game(db):
+    go_on, most = threading.Event(), engine.READS_AT_ONCE
+    crowd = [asyncio.ensure_future(db.read(lambda _conn: go_on.wait(60))) for _ in range(most)]
+    await asyncio.sleep(0)
+    with pytest.raises(BusyError) as told:
+        await db.read(one)
+    assert (told.value.code, told.value.limit, told.value.where) == ("busy", "reads_at_once", "reads_at_once")
+    assert told.value.retry_after_s >= 1
+    assert await db.read_for_play(one) == 1, "an agent does not wait behind them"
+    await asyncio.gather(*(db.probe() for _ in range(20)))
+    assert db.absence.since() is None
+    go_on.set()
+    assert await asyncio.gather(*crowd) == [True] * len(crowd)
+    assert await db.read(one) == 1
+
+
+async def test_whoever_waits_too_long_for_a_reader_comes_again_and_nothing_is_away(db, monkeypatch):
+    monkeypatch.setattr(readers, "QUEUED_S", 0.05)
+    go_on = threading.Event()
+    ahead = [asyncio.ensure_future(db.read(lambda _conn: go_on.wait(60))) for _ in range(engine.READERS)]
+    await asyncio.sleep(0)
+    with pytest.raises(BusyError):
+        await db.read(one)
+    assert db.absence.since() is None
+    go_on.set()
+    await asyncio.gather(*ahead)
+
+
+async def test_all_who_probe_at_once_cost_one_read(db, monkeypatch):
+    asked = []
+    monkeypatch.setattr(engine, "_ask", asked.append)
+    await asyncio.gather(*(db.probe() for _ in range(50)))
+    assert len(asked) == 1
+    await db.probe()
+    assert len(asked) == 2
 
 
 def test_who_does_not_know_whether_a_match_was_begun_begins_it_once(league):
     match, other = league.queue(league.agent("ada"), league.agent("bob"))
-    assert league.do(matches.begin_again, match, "server-1", league.now()) == 1
-    assert league.do(matches.begin_again, match, "server-1", league.now()) == 1, "it was done before"
+    first = league.do(matches.begin_again, match, "server-1", league.now())
+    assert first == (1, TimeControl(5000))
+    assert league.do(matches.begin_again, match, "server-1", league.now()) == first, "it was done before"
     with pytest.raises(matches.Stale):
         league.do(matches.begin_again, match, "server-2", league.now())
     assert league.begin(other) == 1
-    assert league.do(matches.begin_again, other, "server-1", league.now()) == 1
+    assert league.do(matches.begin_again, other, "server-1", league.now()) == first

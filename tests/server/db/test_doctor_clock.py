@@ -27,8 +27,8 @@ QUICK = Timing(20, 0, 20, 1_000)
 def record(league, match, control, moves, cause=None, timing=None, *, received=False):
     """Play a match with these times; seat 0 loses it by a cause that `timing` is to show."""
     named = {"control": msgspec.json.encode(control).decode()}
-    hurt(league, f"UPDATE matches SET time_control = :control WHERE id = {match}", named)
     attempt = league.run(match)
+    hurt(league, f"UPDATE matches SET time_control = :control WHERE id = {match}", named)
     for ply, (seat, timed) in enumerate(moves):
         row = matches.MoveRow(
             ply,
@@ -117,6 +117,17 @@ DAMAGE = {
         move("elapsed_ms = 500, charged_ms = 99, round_trip_ms = 900", ply=0),
         "refund",
     ),
+    "a way that the lag bank did not pay for": (
+        move("charged_ms = 1150, round_trip_ms = 60", ply=3),
+        "refund",
+    ),
+    "a round trip that no line has": (move("round_trip_ms = 2000.5", ply=0), "round_trip"),
+    "a round trip below 0": (move("round_trip_ms = -1", ply=1), "round_trip"),
+    "a lateness of the server that makes a match void": (
+        move("elapsed_ms = 10100, charged_ms = 60, lag_ms = 10002, round_trip_ms = 38", ply=0),
+        "overload",
+    ),
+    "a move before the match": (move("received_at = '2026-03-01T11:58:00.000000+00:00'", ply=2), "received"),
     "a grace that gives more than it holds": (move("elapsed_ms = 901, away_ms = 501", ply=1), "grace"),
     "a grace that is overdrawn by a later move": (
         move("elapsed_ms = 1351, away_ms = 201, charged_ms = 1150", ply=3),
@@ -139,7 +150,10 @@ DAMAGE = {
         sql("UPDATE matches SET last_request = '{}' WHERE id = 1"),
         "fault",
     ),
-    "a loss on time of who was not asked": (request(1, seat=1), "fault"),
+    "a loss on time of who was not asked": (
+        request(1, seat=1, elapsed_ms=1_240, refunded_ms=40, round_trip_ms=None),
+        "fault",
+    ),
     "a loss on time for another ply": (request(1, ply=3), "fault"),
     "a loss on time before the limit": (request(1, elapsed_ms=1_298, charged_ms=1_198), "fault"),
     "a loss on time by the server's lateness": (
@@ -148,6 +162,23 @@ DAMAGE = {
     ),
     "a loss on time with a refund that is not taken off": (request(1, refunded_ms=99), "refund"),
     "a loss on time with a round trip that was not measured": (request(1, round_trip_ms=None), "refund"),
+    "a loss on time with a limit of its own": (
+        request(1, limit_ms=10, elapsed_ms=300, refunded_ms=100, charged_ms=200),
+        "limit",
+    ),
+    "a loss on time whose way there and back was not refunded": (
+        request(1, refunded_ms=40, charged_ms=1_260),
+        "refund",
+    ),
+    "a loss on time by a server that was very late": (
+        request(1, elapsed_ms=11_262, refunded_ms=10_062, lag_ms=10_002),
+        "overload",
+    ),
+    "a loss on time before the match": (request(1, at="2026-03-01T11:58:00+00:00"), "received"),
+    "new moves with an old time control": (
+        sql("""UPDATE matches SET time_control = '{"move_ms": 1}' WHERE id = 4"""),
+        "limit",
+    ),
     "a lost connection without a trace": (
         lost(2),
         "fault",
@@ -185,6 +216,25 @@ def test_a_match_by_older_rules_is_let_be(fair):
     old = {"old": '{"move_ms": 1000}'}
     hurt(fair, "UPDATE matches SET last_request = NULL, time_control = :old", old)
     assert findings(fair) == []
+
+
+def test_an_old_match_that_a_new_server_went_on_with_is_held_against_its_own_clock(league, pair):
+    """Its first moves have no limit; what the old server refunded came out of no lag bank."""
+    old = TimeControl(1_000, margin_ms=200)
+    moves = [
+        (0, Timing(100, 60, 40, 0)),
+        (1, Timing(90, 0, 90, 0)),
+        (0, Timing(100, 0, 100, 1_000, round_trip_ms=50.0)),
+    ]
+    record(league, pair[0], old, moves)
+    hurt(league, "UPDATE moves SET limit_ms = NULL WHERE ply < 2")
+    hurt(league, """UPDATE matches SET time_control = '{"move_ms": 1000, "margin_ms": 200}' WHERE id = 1""")
+    assert findings(league) == []
+    hurt(league, *move("limit_ms = 2000", match=1, ply=2))
+    assert codes(league) == ["limit"]
+    hurt(league, *move("limit_ms = 1000", match=1, ply=1))
+    hurt(league, *move("limit_ms = NULL", match=1, ply=2))
+    assert codes(league) == ["limit"]
 
 
 def test_a_match_in_play_is_held_against_its_clock(league, pair):

@@ -64,7 +64,7 @@ class Game:
             self.take(core.Action(seat, self.match.ply, action, self.at, None, lag_s))
         elif what < 0.7:
             self.at += self.rng.uniform(0, min(left_s, 0.2))
-            self.take(core.Lost(seat, self.at))
+            self.take(core.Lost(seat, self.at, gone=self.rng.random() < 0.1))
         elif what < 0.9:
             self.at += self.rng.uniform(0, min(left_s, 0.2))
             self.take(core.Back(seat, self.at))
@@ -86,15 +86,15 @@ def record(league, pair, control: TimeControl, game: Game) -> None:
     """Write the match down as the server would."""
     match = league.queue(*pair)[0]
     sql = text(f"UPDATE matches SET time_control = :control WHERE id = {match}")
-    league.do(lambda conn: conn.execute(sql, {"control": msgspec.json.encode(control).decode()}).close())
     attempt = league.run(match)
+    league.do(lambda conn: conn.execute(sql, {"control": msgspec.json.encode(control).decode()}).close())
     rows = [as_row(move, league) for move in game.rows]
     assert game.end is not None
     result, request = game.end.result, game.end.request
     shown = None
     if request is not None:
-        shown = {"seat": request.seat, "ply": request.ply, "received": request.received}
-        shown |= msgspec.structs.asdict(request.timing)
+        shown = msgspec.to_builtins(request)
+        shown |= shown.pop("timing")
     by_seat = [
         matches.SeatResult(*seat) for seat in zip(result.outcomes, result.causes, result.scores, strict=True)
     ]

@@ -3,11 +3,13 @@
 import asyncio
 from datetime import UTC, datetime, timedelta, timezone
 
+import msgspec
 import pytest
 from sqlalchemy.exc import StatementError
 
+from agents.protocol import TimeControl
 from server.core.outcome import Cause, Outcome
-from server.db import agents, matches, reads
+from server.db import agents, matches, reads, resume
 from server.db.doctor import check
 from server.db.matches import SeatResult, Stale
 
@@ -87,7 +89,7 @@ def test_members_of_enums_are_stored_as_their_values(league, ada, bob):
 def test_every_time_is_utc_with_its_zone(league, ada, bob):
     number, _ = league.queue(ada, bob)
     tokyo = datetime(2026, 3, 2, 6, 30, 15, 123456, tzinfo=timezone(timedelta(hours=9)))
-    attempt = league.do(matches.begin, number, "server-1", tokyo)
+    attempt = league.do(matches.begin, number, "server-1", tokyo).attempt
     league.do(matches.set_running, number, attempt, tokyo)
     started = match(league, number).started_at
     assert started == tokyo
@@ -96,6 +98,42 @@ def test_every_time_is_utc_with_its_zone(league, ada, bob):
     without_zone = matches.MoveRow(0, 0, "1", 1, 1, None, tokyo.replace(tzinfo=None))
     with pytest.raises(StatementError, match="expected a time with a zone"):
         league.do(matches.record_moves, [matches.Played(number, attempt, [without_zone])])
+
+
+BLITZ = TimeControl(700, margin_ms=90, strikes=1, lag_ms=300, grace_ms=40)
+
+
+def set_times(league, control):
+    league.set_times(msgspec.json.encode(control).decode())
+
+
+@pytest.mark.parametrize("queued_with", [{"move_ms": 5000}, {"move_ms": 9, "margin_ms": 1, "grace_ms": 2}])
+def test_a_queued_match_begins_under_the_times_that_its_ladder_has_then(league, ada, bob, queued_with):
+    number, other = league.do(matches.queue_pair, league.ladder, (ada, bob), queued_with, league.now())
+    set_times(league, BLITZ)
+    begun = league.do(matches.begin, number, "server-1", league.now())
+    assert begun == (1, BLITZ)
+    assert match(league, number).time_control == msgspec.to_builtins(BLITZ), "the record says so"
+    assert match(league, other).time_control == queued_with
+
+
+def test_a_replay_begins_under_the_times_of_its_day(league, ada, bob):
+    number, _ = league.queue(ada, bob)
+    again = league.void(number, league.run(number), replay=True)
+    set_times(league, BLITZ)
+    assert league.do(matches.begin, again, "server-1", league.now()).time_control == BLITZ
+    assert match(league, number).time_control == {"move_ms": 5000}, "what was played keeps its own"
+
+
+def test_a_match_that_was_begun_keeps_its_times_whatever_becomes_of_the_ladder(league, ada, bob):
+    number, other = league.queue(ada, bob)
+    set_times(league, BLITZ)
+    begun = league.do(matches.begin, number, "server-1", league.now())
+    league.begin(other)
+    set_times(league, TimeControl(60_000))
+    assert league.do(matches.begin_again, number, "server-1", league.now()) == begun
+    left = league.do(resume.resume, "server-2")
+    assert [found.time_control for found in left] == [msgspec.to_builtins(BLITZ)] * 2
 
 
 def test_a_second_finish_changes_nothing(league, ada, bob):

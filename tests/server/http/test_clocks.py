@@ -88,8 +88,8 @@ async def test_what_was_open_at_the_end_comes_last_and_explains_it(world, pair, 
     assert (entry["elapsed_ms"], entry["charged_ms"], entry["round_trip_ms"]) == (5_360, 5_200, 160.2)
     assert when(entry, "asked_at") == NOON + timedelta(milliseconds=8_000 - 5_362)
     assert match["verdict"] == (
-        "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms charged of 5,000 ms and a margin of "
-        "200 ms; 160 ms of the way there and back were refunded, the server was not late."
+        "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms of 5,000 ms and a margin of "
+        "200 ms were used up; 160 ms of the way there and back were refunded, the server was not late."
     )
 
 

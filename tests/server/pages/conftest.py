@@ -140,7 +140,7 @@ class Stage:
         """Start a match that waits and show it."""
 
         def job(conn):
-            attempt = matches.begin(conn, match_id, "stage", self.now())
+            attempt = matches.begin(conn, match_id, "stage", self.now()).attempt
             matches.set_running(conn, match_id, attempt, self.now())
             return attempt
 

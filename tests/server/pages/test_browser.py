@@ -223,8 +223,8 @@ async def test_end_is_judged_by_the_clock(stage, reader):
     request = {**request, "received": False, "at": stage.now().isoformat()}
     await stage.finish(match, ["win", "loss"], ["normal", "timeout"], "no answer", request)
     await expect(verdict).to_have_text(
-        "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms charged of 5,000 ms and a margin of "
-        "200 ms; 160 ms of the way there and back were refunded, the server was not late."
+        "Seat 2 (bob) lost on time at ply 1: no answer came, 5,200 ms of 5,000 ms and a margin of "
+        "200 ms were used up; 160 ms of the way there and back were refunded, the server was not late."
     )
     told = await verdict.text_content()
     await reader.page.reload()
