@@ -347,7 +347,7 @@ def test_measures_of_the_clocks_page_are_those_of_the_code() -> None:
     assert (pings.APART_S, "at most one a second" in page) == (1, True)
     assert (pings.LOOK_S, "at three looks in a row, 20 s apart" in page) == (20, True)
     assert pings.SILENT_LOOKS == 3
-    assert (COME_BACK_S, "runs out within 20 s of the outage" in page) == (20, True)
+    assert (COME_BACK_S, "runs out within 20 s of that" in page) == (20, True)
 
 
 def test_the_formula_of_the_clocks_page_is_the_one_of_the_code() -> None:

@@ -16,11 +16,10 @@ MakeServer = Callable[..., Server]
 CROWD = 300
 SLOW_PAGE = (
     "import time; import server.http.matches as m; import server.cli as cli; found = m._page; "
-    "m._page = lambda *a: (time.sleep(0.05), found(*a))[1]; raise SystemExit(cli.main())"
+    "m._page = lambda *a: (time.sleep(0.1), found(*a))[1]; raise SystemExit(cli.main())"
 )
-"""A server whose lists of matches take so long that 200 of them keep its readers busy for seconds."""
+"""A server whose lists of matches take so long that its readers are busy for many seconds."""
 
-READS_HANG_SOON = f"import server.db.readers as r; r.READ_S = r.QUEUED_S = 2.0; {SLOW_PAGE}"
 WELL = (200, "ok", "ok")
 
 
@@ -86,7 +85,7 @@ def begin(server: Server) -> tuple[RawAgent, RawAgent, int]:
 @pytest.fixture
 def slow(make_server: MakeServer) -> Server:
     server = make_server(**QUIET, PLYGROUND_REQUESTS_PER_MIN="600000", PLYGROUND_GRACE_MS="1000")
-    server.program = ("-c", READS_HANG_SOON)
+    server.program = ("-c", SLOW_PAGE)
     server.open_ladders({"tic_tac_toe": "tic_tac_toe"}, 6_000)
     return server.start()
 

@@ -8,8 +8,10 @@ import random
 import sys
 from datetime import UTC, datetime
 
+from sqlalchemy import update
+
 from agents.protocol import TimeControl
-from server.db import agents, ladders, matches, resume
+from server.db import agents, ladders, matches, resume, schema
 from server.db.engine import Database
 
 WORKERS = 8
@@ -22,6 +24,8 @@ def now() -> datetime:
 
 def enter(conn):
     ladder = ladders.sync(conn, [ladders.LadderSpec("go", "Go", "go", TimeControl(1000))])[0]
+    # As before there were clocks: these moves are held against none.
+    conn.execute(update(schema.ladders).values(time_control='{"move_ms":1000}'))
     versions = []
     for number in range(4):
         identity = agents.ensure_house(conn, f"house-{number}", now())

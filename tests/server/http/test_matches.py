@@ -98,7 +98,8 @@ async def test_the_record_plays_through_again(finished, get):
         "info": {"depth": 3},
     }
     none = dict.fromkeys(TimeControl.__struct_fields__, 0)
-    assert record["time_control"] == {**none, "move_ms": 5000, "margin_ms": 200, "ready_ms": 10000}
+    times = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, "lag_ms": 1000, "grace_ms": 5000}
+    assert record["time_control"] == {**none, **times}, "those of its ladder when it began"
     assert record["match"]["id"] == finished[0]
 
 

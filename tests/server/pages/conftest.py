@@ -140,6 +140,11 @@ class Stage:
         """Start a match that waits and show it."""
 
         def job(conn):
+            # Each match of a stage has the times that its test queued it with.
+            own = select(schema.matches.c.time_control).where(schema.matches.c.id == match_id)
+            of_ladder = select(schema.matches.c.ladder_id).where(schema.matches.c.id == match_id)
+            ladder = update(schema.ladders).where(schema.ladders.c.id == of_ladder.scalar_subquery())
+            conn.execute(ladder.values(time_control=own.scalar_subquery()))
             attempt = matches.begin(conn, match_id, "stage", self.now()).attempt
             matches.set_running(conn, match_id, attempt, self.now())
             return attempt
