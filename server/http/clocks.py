@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from agents.protocol import TimeControl
 from games.protocol import CHANCE
@@ -23,6 +24,11 @@ def timing(move: MoveRow) -> Timing:
     """Return how a move was timed. What an old server refunded was its own lateness, and nothing else."""
     timed = move.timing
     return timed if move.limit_ms is not None else replace(timed, lag_ms=timed.refunded_ms)
+
+
+def figures(timed: Timing) -> dict[str, Any]:
+    """Return a timing field by field; a limit that an old server did not note is null."""
+    return {**asdict(timed), "limit_ms": timed.limit_ms or None}
 
 
 def clock(row: MatchRow, moves: Sequence[MoveRow]) -> tuple[list[ClockEntry], str]:
@@ -69,14 +75,6 @@ def _entry(request: Request, at: datetime) -> ClockEntry:
         asked_at=handed_over_at - timedelta(milliseconds=timed.waited_ms),
         handed_over_at=handed_over_at,
         received_at=at if request.received else None,
-        limit_ms=timed.limit_ms or None,
-        waited_ms=timed.waited_ms,
-        elapsed_ms=timed.elapsed_ms,
-        round_trip_ms=timed.round_trip_ms,
-        refunded_ms=timed.refunded_ms,
-        charged_ms=timed.charged_ms,
-        lag_ms=timed.lag_ms,
-        away_ms=timed.away_ms,
-        timed_out=timed.timed_out,
+        **figures(timed),
         counted=request.counted,
     )

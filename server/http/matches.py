@@ -152,19 +152,5 @@ def _actions(row: MatchRow, moves: Sequence[MoveRow], final: Position | None) ->
 
 
 def _action(move: MoveRow, action: str, info: dict[str, Any] | None) -> ActionView:
-    timed = clocks.timing(move)
-    return ActionView(
-        ply=move.ply,
-        seat=move.seat,
-        action=action,
-        limit_ms=timed.limit_ms or None,
-        waited_ms=timed.waited_ms,
-        elapsed_ms=timed.elapsed_ms,
-        round_trip_ms=timed.round_trip_ms,
-        refunded_ms=timed.refunded_ms,
-        charged_ms=timed.charged_ms,
-        lag_ms=timed.lag_ms,
-        away_ms=timed.away_ms,
-        timed_out=timed.timed_out,
-        info=info,
-    )
+    timed = clocks.figures(clocks.timing(move))
+    return ActionView(ply=move.ply, seat=move.seat, action=action, info=info, **timed)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from agents.protocol import TimeControl
+
 CAUSES: dict[str, str] = {
     "normal": "normal end",
     "rule_draw": "drawn by rule",
@@ -30,38 +32,6 @@ class SeatEnd(Protocol):
     @property
     def cause(self) -> str | None:
         """Why."""
-
-
-class TimeControl(Protocol):
-    """The times of a match; see agents.protocol.TimeControl."""
-
-    @property
-    def move_ms(self) -> int:
-        """Most that one move may take."""
-
-    @property
-    def bank_ms(self) -> int:
-        """Time for all moves together."""
-
-    @property
-    def increment_ms(self) -> int:
-        """Added to the bank after each move."""
-
-    @property
-    def byoyomi_ms(self) -> int:
-        """Time of a period."""
-
-    @property
-    def periods(self) -> int:
-        """Periods at the start."""
-
-    @property
-    def strikes(self) -> int:
-        """Time-outs that cost no game."""
-
-    @property
-    def nodes(self) -> int:
-        """Most that a search of the house may look at."""
 
 
 def pace(control: TimeControl) -> str:
