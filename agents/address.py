@@ -1,6 +1,7 @@
 """Addresses of a server: what people write (http://host:port) and what sockets need."""
 
 import ipaddress
+import urllib.request
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from games import InputError
@@ -31,6 +32,12 @@ def is_loopback(server_url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def opener(server_url: str) -> urllib.request.OpenerDirector:
+    """Return what sends requests to a server; to this machine directly, whatever proxy there is."""
+    proxies = urllib.request.ProxyHandler({} if is_loopback(server_url) else None)
+    return urllib.request.build_opener(proxies)
 
 
 def check_token_is_safe(server_url: str) -> None:

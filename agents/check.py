@@ -16,7 +16,7 @@ from agents.check_match import CheckedMatch, Spot, middle_spot, odd_spots
 from agents.conversation import GRACE_MS, READY_MS, Answer, Parting, ProgramError, last_lines
 from agents.plain import duration
 from agents.program import KEPT_STDERR_BYTES
-from agents.protocol import MatchEnd, MatchStart, TimeControl, YourMove
+from agents.protocol import ClockView, MatchEnd, MatchStart, TimeControl, YourMove
 from games import Game, InputError
 
 START, READY, FIRST, TIME, GAMES, NEW, MIDDLE, ODD, ONCE, STDERR, END = range(1, 12)
@@ -39,7 +39,6 @@ STEPS = {
 FATAL = {START, READY, FIRST, TIME}
 """An agent that fails these is not tried further."""
 
-SHOWN_MS = 1_000
 LOAD_MS = 20_000
 """A file may take so long to load before its first match; the start of a program is part of its start-up."""
 
@@ -111,10 +110,10 @@ def check(
 ) -> Report:
     """Check an agent at a game. `start` runs it anew; each run is ended here.
 
-    `limits` are those of its matches, a limit for each move among them; it may take `load_ms` more to load.
-    The opponent and chance draw from `seed`. `say` is told what is being done.
+    `limits` are those of its matches; each of its moves is a first one under them, a bank is not kept. It may
+    take `load_ms` more to load. The opponent and chance draw from `seed`. `say` is told what is being done.
     """
-    checker = _Checker(start, game, limits, load_ms, random.Random(seed))
+    checker = _Checker(start, game, limits, view.first_clock(limits), load_ms, random.Random(seed))
     for doing, run in checker.runs():
         say(doing)
         checker.run(run)
@@ -124,14 +123,9 @@ def check(
 def trial(start: Callable[[], Checked], game: Game, limits: TimeControl) -> Step | None:
     """Ask an agent for its first move in each seat, and return the step that it failed.
 
-    It is shown at most a second for a move, and may take as long as `limits` let it for its first one.
+    It is shown at most a second for the move, and may take as long as `limits` let it for its first one.
     """
-    limit_ms = view.first_clock(limits).move_ms
-    shown_ms = min(SHOWN_MS, limit_ms)
-    shown = TimeControl(
-        shown_ms, margin_ms=limit_ms - shown_ms + limits.margin_ms, ready_ms=limits.ready_ms or READY_MS
-    )
-    checker = _Checker(start, game, shown, 0, random.Random(1))
+    checker = _Checker(start, game, limits, view.trial_clock(limits), 0, random.Random(1))
     checker.run(checker.first_moves)
     return next((step for step in checker.report().steps if step.result == "failed"), None)
 
@@ -144,12 +138,15 @@ class _Checker:
         start: Callable[[], Checked],
         game: Game,
         limits: TimeControl,
+        shown: ClockView,
         load_ms: float,
         rng: random.Random,
     ) -> None:
         self._start = start
         self._game = game
         self._limits = limits
+        self._shown = shown
+        self._limit_ms = view.first_clock(limits).move_ms
         self._load_ms = load_ms
         self._rng = rng
         self._steps: dict[int, Step] = {}
@@ -221,8 +218,8 @@ class _Checker:
         """Play a match from a spot on, at most so many moves of the agent; return how it ended."""
         first = not self._matches
         self._matches += 1
-        match = CheckedMatch(self._matches, spot, self._limits, self._rng)
-        ready_ms = self._limits.ready_ms + (self._load_ms if self._fresh else 0)
+        match = CheckedMatch(self._matches, spot, self._limits, self._shown, self._rng)
+        ready_ms = (self._limits.ready_ms or READY_MS) + (self._load_ms if self._fresh else 0)
         limit_ms = OVERTIME * ready_ms + GRACE_MS
         self._fresh = False
         with self._guarded(READY if first else step, match, f"ready within {duration(ready_ms)}"):
@@ -235,9 +232,8 @@ class _Checker:
         while (moves is None or asked < moves) and (request := match.request()) is not None:
             asked += 1
             with self._guarded(FIRST if first and asked == 1 else step, match, match.legal()):
-                answer = player.your_move(
-                    request, OVERTIME * (self._limits.move_ms + self._limits.margin_ms) + GRACE_MS
-                )
+                waits_ms = OVERTIME * (self._limit_ms + self._limits.margin_ms) + GRACE_MS
+                answer = player.your_move(request, waits_ms)
                 self._look_at_time(answer, match)
                 match.play(answer.action)
             self._pass(FIRST, f"{answer.action or 'a resignation'}, where {len(request.legal)} were legal")
@@ -247,10 +243,10 @@ class _Checker:
 
     @property
     def _in_time(self) -> str:
-        return f"an answer within {duration(self._limits.move_ms)}"
+        return f"an answer within {duration(self._limit_ms)}"
 
     def _look_at_time(self, answer: Answer, match: CheckedMatch) -> None:
-        limit_ms = self._limits.move_ms + self._limits.margin_ms
+        limit_ms = self._limit_ms + self._limits.margin_ms
         self._answers += 1
         self._slowest_ms = max(self._slowest_ms, answer.elapsed_ms)
         if answer.elapsed_ms > limit_ms:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from agents import view
 from agents.fault import written_note
 from agents.local import SCORES, by_utilities
-from agents.protocol import Cause, MatchEnd, MatchStart, Outcome, TimeControl, YourMove
+from agents.protocol import Cause, ClockView, MatchEnd, MatchStart, Outcome, TimeControl, YourMove
 from games import Game, Position
 from games.protocol import CHANCE
 
@@ -76,11 +76,15 @@ def odd_spots(game: Game, rng: random.Random) -> list[Spot]:
 
 @dataclass
 class CheckedMatch:
-    """A match of the agent in `spot.seat`; random play moves for chance and every other seat."""
+    """A match of the agent in `spot.seat`; random play moves for chance and every other seat.
+
+    It is announced with `limits`; at every move the agent is shown the same `clock`.
+    """
 
     number: int
     spot: Spot
     limits: TimeControl
+    clock: ClockView
     rng: random.Random = field(repr=False)
     resigned: bool = False
 
@@ -96,7 +100,7 @@ class CheckedMatch:
             self.spot = self.spot.drawn(self.rng)
         if self.over:
             return None
-        return view.your_move(self.number, self.spot.position, self.spot.movers, self.limits.move_ms)
+        return view.your_move(self.number, self.spot.position, self.spot.movers, self.clock)
 
     def play(self, action: str | None) -> None:
         """Take the agent's answer; None if it resigned. Raises InputError for an illegal action."""

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
-from websockets.sync.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import ClientConnection
 
-from agents.address import check_token_is_safe, is_loopback, socket_url
-from agents.backoff import Backoff, asked_ms
+from agents.address import check_token_is_safe, socket_url
+from agents.backoff import Backoff
 from agents.clock import now_ms, wait
+from agents.connection import again_ms, is_final, open_socket, reason
+from agents.ending import Endings
 from agents.fault import FaultReport
 from agents.matches import Matches, Played
 from agents.observer import Observer
@@ -43,18 +45,11 @@ from agents.refusal import COME_AGAIN, FINAL, ComeAgainError, NoWelcomeError, Re
 from agents.seat import MakeAgent, Surroundings
 from games import InputError
 
-MAX_FRAME_BYTES = 1 << 20
 POLICY_VIOLATION = 1008
 """Close code of a server that will not have us, whatever we try."""
 
 LATE_IN_A_ROW = 3
 """So many matches in a row lost on time end the run of an agent that ends at a fault."""
-
-COME_AGAIN_STATUS = (429, 503)
-"""HTTP answers to the opening that say when to come again, by the header `Retry-After`."""
-
-REFUSED_STATUS = (400, 401, 403, 404, 426)
-"""HTTP answers to the opening that another try would not change."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +60,9 @@ class Timing:
     the opening and for `welcome`; the first pause before a reconnection, the longest while the clock of a
     match may run, and the longest of all; `linger_ms` for the end of a match that the agent has given up, and
     at the end of the run for its `match_end`.
+
+    `ending_ms` for the server to tell how matches ended while the connection was away; `restart_ms` in which
+    a server that is there, as we know, but does not answer is taken to restart.
 
     `ping_ms` between two pings, each of which may take `pong_ms`: so a server that is gone without a word is
     noticed within their sum, and one that stands still for less than `pong_ms` is kept.
@@ -79,6 +77,8 @@ class Timing:
     linger_ms: float = 5_000
     ping_ms: float = 15_000
     pong_ms: float = 40_000
+    ending_ms: float = 5_000
+    restart_ms: float = 60_000
 
 
 class Client:
@@ -87,7 +87,7 @@ class Client:
     `make_agent` makes a fresh agent for each match; `name` is what reports call it (its file). With
     `stop_on_fault` the first fault, or the third match in a row lost on time, ends the run after the running
     matches. `matches` ends it after so many. `thinking` is held while the agent thinks, so that several
-    clients can share processor cores.
+    clients can share processor cores. With `known` the server has answered already: it is there.
     """
 
     def __init__(
@@ -107,10 +107,11 @@ class Client:
         thinking: AbstractContextManager[object] | None = None,
         timing: Timing | None = None,
         seed: int | None = None,
+        known: bool = False,
     ) -> None:
         self.server_url = server_url
-        self._url = socket_url(server_url)
         self._token = token
+        socket_url(server_url)  # see at once that it is an address
         if token is not None:
             check_token_is_safe(server_url)
         self._hello = Hello(
@@ -136,15 +137,23 @@ class Client:
             thinking=thinking or contextlib.nullcontext(),
             ack_ms=self._timing.ack_ms,
         )
-        self._matches = Matches(self._around, self._observer, self._fault, self._timing.open_ms)
+        endings = Endings(server_url, self._timing.ending_ms)
+        self._matches = Matches(self._around, self._observer, self._fault, self._timing.open_ms, endings)
         self._socket: ClientConnection | None = None
         self._seen_ms = 0.0  # when the last connection that was welcomed ended
         self._welcomed_once = False
+        self._known = known
+        self._silent_ms: float | None = None  # since when a server that is there has not answered
         self._untold: Error | None = None
         self._leaving = False
         self._left = False
         self._give_up_ms: float | None = None
         self._stop = threading.Event()
+
+    @property
+    def played(self) -> Played:
+        """What it has played so far."""
+        return self._matches.played
 
     def leave(self) -> None:
         """Finish the running matches, take no more, and let `run` return. Callable from any thread.
@@ -161,28 +170,35 @@ class Client:
     def run(self) -> Played:
         """Play until `leave`, `stop`, the limit of matches or a fault.
 
-        A connection that was welcomed once is made again for ever when it drops. Raises InputError if the
-        server cannot be reached at first, or refuses.
+        A connection that was welcomed once is made again for ever when it drops, and so is one of which the
+        server says to come again. Raises InputError if the server cannot be reached at first, or refuses.
         """
         while not self._done():
             error = self._attempt()
-            if error is not None:
+            if error is not None and not self._stop.is_set():
                 self._check_hope(error)
                 self._tell_error()
                 self._pause(error)
         self._tell_error()
         self._matches.finish(self._stop, self._timing.linger_ms)
-        return self._matches.played
+        return self.played
 
     # connection -------------------------------------------------------------------------------------
 
     def _attempt(self) -> Exception | None:
         """Connect and play; return what went wrong with the connection, or None when all is done."""
-        with contextlib.ExitStack() as stack:
-            try:
-                socket = stack.enter_context(self._connect())
-            except (OSError, EOFError, WebSocketException) as error:
-                return error
+        times = self._timing
+        try:
+            socket = open_socket(
+                self.server_url,
+                self._token,
+                open_ms=times.open_ms,
+                ping_ms=times.ping_ms,
+                pong_ms=times.pong_ms,
+            )
+        except (OSError, EOFError, WebSocketException) as error:
+            return error
+        with socket:
             try:
                 self._serve(socket)
             except (ConnectionClosed, NoWelcomeError, ComeAgainError) as error:
@@ -193,41 +209,34 @@ class Client:
                 self._socket = None
         return None
 
-    def _connect(self) -> AbstractContextManager[ClientConnection]:
-        return connect(
-            self._url,
-            additional_headers={"Authorization": f"Bearer {self._token}"} if self._token else None,
-            compression=None,
-            proxy=None if is_loopback(self.server_url) else True,
-            open_timeout=self._timing.open_ms / 1000,
-            close_timeout=2,
-            ping_interval=self._timing.ping_ms / 1000,
-            ping_timeout=self._timing.pong_ms / 1000,
-            max_size=MAX_FRAME_BYTES,
-        )
-
     def _check_hope(self, error: Exception) -> None:
         """Raise InputError where another try is of no use."""
         if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == POLICY_VIOLATION:
-            reason = error.rcvd.reason or "policy"
+            code = error.rcvd.reason or "policy"
             said = self._untold
-            if said is None or said.code != reason:
+            if said is None or said.code != code:
                 self._tell_error()
-                said = Error(reason, f"the server closed the connection: {reason}")
+                said = Error(code, f"the server closed the connection: {code}")
             raise RefusedError(said) from error
-        if isinstance(error, ComeAgainError) or _asked_ms(error):
+        if again_ms(error) is not None:
+            self._known, self._silent_ms = True, None
             return
-        refused = isinstance(error, InvalidStatus) and error.response.status_code in REFUSED_STATUS
-        if refused or not self._welcomed_once:
+        if is_final(error) or not (self._welcomed_once or self._may_restart()):
             raise InputError(
-                "no_server", expected=f"a Plyground server at {self.server_url}", got=_reason(error)
+                "no_server", expected=f"a Plyground server at {self.server_url}", got=reason(error)
             ) from error
+
+    def _may_restart(self) -> bool:
+        """Tell whether a server that does not answer has been there, and not for long been silent."""
+        if self._silent_ms is None:
+            self._silent_ms = now_ms()
+        return self._known and now_ms() - self._silent_ms < self._timing.restart_ms
 
     def _pause(self, error: Exception) -> None:
         """Wait before the next try."""
         most_ms = self._timing.playing_pause_ms if self._is_awaited() else self._timing.longest_pause_ms
-        pause_ms = self._backoff.pause_ms(_asked_ms(error), most_ms)
-        self._observer.reconnecting(_reason(error), pause_ms)
+        pause_ms = self._backoff.pause_ms(again_ms(error) or 0.0, most_ms)
+        self._observer.reconnecting(reason(error), pause_ms)
         wait(self._stop, pause_ms)
 
     def _is_awaited(self) -> bool:
@@ -258,6 +267,7 @@ class Client:
             if received is not None:
                 self._take(received)
             self._matches.tick()
+            self._look_at_limits(self.played)
             self._say_leave()
         self._say_leave()
 
@@ -265,8 +275,8 @@ class Client:
         """Return the welcome, and what came before it: a match that goes on may have news at once."""
         early: list[ToAgent] = []
         until_ms = now_ms() + self._timing.open_ms
-        while (left_ms := until_ms - now_ms()) > 0:
-            message = self._next(socket, left_ms)
+        while (left_ms := until_ms - now_ms()) > 0 and not self._stop.is_set():
+            message = self._next(socket, min(left_ms, self._timing.tick_ms))
             if isinstance(message, Error):
                 later = message.code in COME_AGAIN or message.retry_after_s is not None
                 raise ComeAgainError(message) if later else RefusedError(message)
@@ -312,7 +322,7 @@ class Client:
                 self._matches.start(message, new=not self._leaving)
             case MatchEnd():
                 self._matches.end(message)
-                self._look_at_limits(self._matches.played)
+                self._look_at_limits(self.played)
             case YourMove() | Ack() | Reject():
                 self._matches.take(message)
             case Error(code=code) if code in FINAL:
@@ -354,27 +364,3 @@ def _client_name() -> str:
         return f"plyground {version('plyground')}"
     except PackageNotFoundError:
         return "plyground"
-
-
-def _asked_ms(error: Exception) -> float:
-    """Return what the server asked to wait before the next try; 0 if it did not."""
-    if isinstance(error, ComeAgainError):
-        return error.asked_ms
-    if isinstance(error, InvalidStatus) and error.response.status_code in COME_AGAIN_STATUS:
-        return asked_ms(error.response.headers.get("Retry-After", ""))
-    return 0.0
-
-
-def _reason(error: Exception) -> str:
-    """Say in a few words what went wrong with a connection."""
-    if isinstance(error, InvalidStatus):
-        return f"HTTP {error.response.status_code} from it"
-    if isinstance(error, ConnectionClosed):
-        return "a connection that was closed"
-    if isinstance(error, ComeAgainError):
-        return f"the server says: {error}"
-    if isinstance(error, TimeoutError | NoWelcomeError):
-        return "no answer in time"
-    if isinstance(error, OSError):
-        return error.strerror or str(error) or type(error).__name__
-    return f"something else ({error})"

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from agents import view
 from agents.agent import Agent, Resigned, info_json, read_choice
 from agents.call import Called, call
 from agents.clock import Clock, Timer, now_ms
 from agents.fault import FaultReport, ToldError, headline, own_stack, own_traceback
-from agents.protocol import Cause, MatchEnd, Outcome, TimeControl
+from agents.protocol import Cause, ClockView, MatchEnd, Outcome, TimeControl
 from games import CHANCE, Game, Position
 
 SCORES: dict[Outcome, float | None] = {"win": 1.0, "draw": 0.5, "loss": 0.0, "void": None}
@@ -69,9 +71,9 @@ def play_match(
     The seats `rehearsing` are asked for those of the moves that are theirs, and what they answer is ignored:
     an agent that remembers its earlier calls is then as it was when these moves were its own.
 
-    Every move may take what a first one may under the `time_control`: a bank is not kept. Without one nothing
-    is timed, and the agents run in this thread (as a person at the terminal needs it). Raises InputError for
-    moves that cannot be played.
+    Every move has the clock of a first one under the `time_control`: no bank is kept, and no strike forgiven.
+    Without one nothing is timed, and the agents run in this thread (as a person at the terminal needs it).
+    Raises InputError for moves that cannot be played.
     """
     given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
@@ -99,7 +101,9 @@ class _LocalMatch:
         self.rehearsing = rehearsing
         self.agents = agents
         self.time_control = time_control
-        self.move_ms = view.first_clock(time_control).move_ms if time_control else UNTIMED_MS
+        first = view.first_clock(time_control) if time_control else ClockView(UNTIMED_MS)
+        self.clock = msgspec.structs.replace(first, strikes=0)
+        self.move_ms = self.clock.move_ms
         self.names = names
         self.lots = lots
         self.timer = timer
@@ -206,9 +210,9 @@ class _LocalMatch:
         """Ask whose turn it is for an action, as long as the limit allows."""
         position, control = self.position, self.time_control
         agent = self.agents[position.to_move()]
-        clock = Clock(self.move_ms, timer=self.timer)
+        clock = Clock(**msgspec.structs.asdict(self.clock), timer=self.timer)
         limit = self.move_ms + control.margin_ms if control else None
-        request = view.your_move(0, position, self.movers, self.move_ms)
+        request = view.your_move(0, position, self.movers, self.clock)
         shown = view.of_position(position)
 
         def choose() -> object:

@@ -9,6 +9,7 @@ from threading import Event
 
 from agents import view
 from agents.clock import now_ms, wait
+from agents.ending import Endings
 from agents.fault import FaultReport
 from agents.observer import Observer
 from agents.protocol import Ack, MatchEnd, MatchStart, Reject, YourMove
@@ -36,7 +37,8 @@ class Played:
 class Matches:
     """The matches of one client. `fault` is called for code that does not come back after its match.
 
-    Those that a server says run are waited for `patience_ms` to be announced.
+    Those that a server says run are waited for `patience_ms` to be announced. Of those that ended while the
+    connection was away, `endings` is asked how.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Matches:
         observer: Observer,
         fault: Callable[[FaultReport], None],
         patience_ms: float,
+        endings: Endings,
     ) -> None:
         self.seats: dict[int, Seat] = {}
         self.played = Played()
@@ -56,11 +59,18 @@ class Matches:
         self._patience_ms = patience_ms
         self._awaited: set[int] = set()
         self._awaited_until_ms = 0.0
+        self._endings = endings
+        self._unseen: dict[int, Seat] = {}
+        self._unseen_until_ms = 0.0
 
     @property
     def awaits(self) -> bool:
-        """Whether a match that ran when the connection was made is still to be announced."""
-        return bool(self._awaited) and now_ms() < self._awaited_until_ms
+        """Whether a match that ran when the connection was made is still to be announced, or an end told."""
+        return (bool(self._awaited) and now_ms() < self._awaited_until_ms) or self._awaits_ends
+
+    @property
+    def _awaits_ends(self) -> bool:
+        return bool(self._unseen) and now_ms() < self._unseen_until_ms
 
     def start(self, start: MatchStart, *, new: bool) -> None:
         """Begin a match, if `new` ones are wanted or it ran when we came, or go on after a reconnection."""
@@ -68,7 +78,9 @@ class Matches:
         if known is not None and known.resume(start):
             return
         if known is not None:
-            self._lose(start.match)
+            self._lose(self.seats.pop(start.match))
+        if start.match in self._unseen:  # it was not over: a server that lost its end has begun it anew
+            self._lose(self._unseen.pop(start.match))
         if not new and start.match not in self._awaited:
             return
         self._awaited.discard(start.match)
@@ -98,9 +110,11 @@ class Matches:
         """Close a match, and report it if it was lost on time."""
         self._awaited.discard(end.match)
         self._early.pop(end.match, None)
-        seat = self.seats.pop(end.match, None)
-        if seat is None:
-            return
+        seat = self.seats.pop(end.match, None) or self._unseen.pop(end.match, None)
+        if seat is not None:
+            self._end(seat, end)
+
+    def _end(self, seat: Seat, end: MatchEnd) -> None:
         self._observer.match_end(seat.start, end)
         late = end.cause[seat.start.seat] == "timeout"
         self.played.matches += 1
@@ -108,15 +122,20 @@ class Matches:
         self._close(seat, end, late=late)
 
     def connected(self, running: Sequence[int]) -> None:
-        """Drop the matches that ended while the connection was away, and expect those not heard of yet."""
+        """Ask for the matches that ended while the connection was away, and expect those not heard of yet."""
         self._early.clear()
         self._awaited = set(running) - set(self.seats)
         self._awaited_until_ms = now_ms() + self._patience_ms
         for match in set(self.seats) - set(running):
-            self._lose(match)
+            self._unseen[match] = self.seats.pop(match)
+            self._unseen[match].end(None, told=False)
+        if self._unseen:
+            self._unseen_until_ms = now_ms() + self._endings.patience_ms
+            self._endings.ask([seat.start for seat in self._unseen.values()])
 
     def tick(self) -> None:
-        """Look after what is overdue: answers without acknowledgement, and code that does not come back."""
+        """Look after what is overdue: answers without acknowledgement, ends, code that does not come back."""
+        self._hear_ends()
         for seat in self.seats.values():
             seat.tick()
         for seat, (until_ms, late) in list(self._closing.items()):
@@ -133,6 +152,10 @@ class Matches:
 
         Code that is still choosing is not waited for: it has had its time.
         """
+        while self._awaits_ends and not wait(stop, POLL_MS):
+            self._hear_ends()
+        self._unseen_until_ms = 0.0
+        self._hear_ends()
         until_ms = now_ms() + patience_ms
         while (
             not stop.is_set() and now_ms() < until_ms and any(seat.doing in ENDING for seat in self._closing)
@@ -146,8 +169,22 @@ class Matches:
                 self._fault(seat.late_report())
         self._closing.clear()
 
-    def _lose(self, match: int) -> None:
-        seat = self.seats.pop(match)
+    def _hear_ends(self) -> None:
+        """End the matches of which the server has told how they ended; lose those of which it cannot."""
+        for start, end in self._endings.told():
+            seat = self._unseen.get(start.match)
+            if seat is None or seat.start is not start:
+                continue
+            del self._unseen[start.match]
+            if end is None:
+                self._lose(seat)
+            else:
+                self._end(seat, end)
+        if not self._awaits_ends:
+            for match in list(self._unseen):
+                self._lose(self._unseen.pop(match))
+
+    def _lose(self, seat: Seat) -> None:
         self._observer.match_lost(seat.start)
         self._close(seat, None, late=False)
 

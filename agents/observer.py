@@ -23,10 +23,10 @@ class Observer:
         """Note that no answer came in time: a random action is played for the agent, `strikes` are left."""
 
     def match_end(self, start: MatchStart, end: MatchEnd) -> None:
-        """Note how a match ended."""
+        """Note how a match ended; perhaps later, if that was while the connection was away."""
 
     def match_lost(self, start: MatchStart) -> None:
-        """Note that a match ended while the connection was away; the server knows how."""
+        """Note that a match ended while the connection was away, and the server does not say how."""
 
     def fault(self, report: FaultReport) -> None:
         """Note a fault in the agent's code."""

@@ -280,7 +280,8 @@ class MatchView(msgspec.Struct, frozen=True):
     """A match as spectators see it.
 
     `to_move` is null when nobody is; `clock_ms` is what the seat to move had left at `at` (server's
-    UTC time in milliseconds). `action` is the last action, `moves` all of them (snapshots of one match
+    UTC time in milliseconds); for `still_ms` from then its clock stands still: a pause between moves, or
+    a time away that is forgiven. `action` is the last action, `moves` all of them (snapshots of one match
     only). `board` is the game's Board as JSON. `detail` explains the end in words.
     """
 
@@ -296,6 +297,7 @@ class MatchView(msgspec.Struct, frozen=True):
     position: str
     move_ms: int
     clock_ms: int | None = None
+    still_ms: int = 0
     at: int = 0
     action: str | None = None
     moves: list[str] | None = None

@@ -6,7 +6,8 @@ from http.client import HTTPException
 
 import msgspec
 
-from agents.address import bearer, check_token_is_safe, http_url, is_loopback
+from agents.address import bearer, check_token_is_safe, http_url, opener
+from agents.refusal import NotNowError, later_ms
 from games import InputError
 
 TIMEOUT_S = 10.0
@@ -51,7 +52,7 @@ def register(server_url: str, name: str, invitation: str | None = None) -> str:
 
     `invitation` is a token of scope register, for a server that registers nobody else. Raises InputError if
     the name or the invitation is refused, if registration is closed, or if there is no Plyground server at
-    this address.
+    this address; NotNowError if another try may do.
     """
     check_token_is_safe(server_url)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -63,15 +64,14 @@ def register(server_url: str, name: str, invitation: str | None = None) -> str:
         headers=headers,
         method="POST",
     )
-    proxies = urllib.request.ProxyHandler({} if is_loopback(server_url) else None)
     try:
-        with urllib.request.build_opener(proxies).open(request, timeout=TIMEOUT_S) as answer:
+        with opener(server_url).open(request, timeout=TIMEOUT_S) as answer:
             return msgspec.json.decode(answer.read(MAX_ANSWER_BYTES), type=Registered).token
     except urllib.error.HTTPError as error:
         with error:
             raise _refused(server_url, error) from error
     except msgspec.DecodeError as error:
-        raise _no_server(server_url, "something else") from error
+        raise _no_server(server_url, "an answer without a token") from error
     except urllib.error.URLError as error:
         reason = error.reason
         text = (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
@@ -81,11 +81,18 @@ def register(server_url: str, name: str, invitation: str | None = None) -> str:
 
 
 def _refused(server_url: str, error: urllib.error.HTTPError) -> InputError:
+    retry_after = error.headers.get("Retry-After")
     try:
         problem = msgspec.json.decode(error.read(MAX_ANSWER_BYTES), type=Problem)
     except (msgspec.DecodeError, OSError, HTTPException):
-        return _no_server(server_url, f"HTTP {error.code}")
-    return RegistrationError(problem)
+        asked_ms = later_ms(error.code, retry_after)
+        if asked_ms is None:
+            return _no_server(server_url, f"HTTP {error.code}")
+        return NotNowError("busy", f"status {error.code} from {server_url}", asked_ms)
+    asked_ms = later_ms(error.code, retry_after, problem.code)
+    if asked_ms is None:
+        return RegistrationError(problem)
+    return NotNowError(problem.code, problem.detail or problem.code, asked_ms)
 
 
 def _no_server(server_url: str, got: str) -> InputError:

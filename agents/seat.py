@@ -120,11 +120,16 @@ class Seat:
             if self._exchange.is_overdue(now_ms()) and not self.over:
                 self._send_answer()
 
-    def end(self, message: MatchEnd | None) -> None:
-        """Close the match; None if the server forgot it while we were away."""
+    def end(self, message: MatchEnd | None, *, told: bool = True) -> None:
+        """Close the match; None if nobody can say how it ended.
+
+        If that is still to be told, only say no more to the server; this is called again then.
+        """
         with self._lock:
             self.over = True
             self._exchange.drop_answer()
+        if not told:
+            return
         if message is not None:
             self._thread.put(lambda: self._tell_end(message))
         self._thread.finish()
@@ -175,7 +180,8 @@ class Seat:
             return
         with self._lock:
             self._ready = True
-            self._around.send(Ready(self.start.match))
+            if not self.over:
+                self._around.send(Ready(self.start.match))
 
     def _think(self, request: YourMove, received_ms: float) -> None:
         with self._lock:

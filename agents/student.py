@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from msgspec.structs import asdict
+
 from agents import view
 from agents.agent import Agent, read_choice
 from agents.call import Called, call
@@ -25,9 +27,6 @@ from games import CHANCE, Game, InputError, Position
 
 PATIENCE_MS = 20_000
 """A file that takes longer to import, or for a step of its trial, is refused."""
-
-SHOWN_MS = 1_000
-"""The most time for a move that the clock shows in a trial: an agent that keeps time is tried in no time."""
 
 LIMITS = TimeControl(5_000, margin_ms=200)
 """The limits of a trial where no ladder sets them."""
@@ -230,11 +229,11 @@ def trial(
     """Ask the agent for the first move of the game, and for an answer to a first move.
 
     Raises InputError with file:line if it crashes, answers with anything but a legal action, or takes longer
-    than the limit for a move.
+    than the limit for a move, or to set itself up.
     """
     first = _dealt(Position.start(game))
     for position in (first, _dealt(first.play(first.legal()[0]))):
-        _Trial(loaded, position, limits, view.first_clock(limits).move_ms, patience_ms).run()
+        _Trial(loaded, position, limits, patience_ms).run()
 
 
 def _dealt(position: Position) -> Position:
@@ -251,18 +250,17 @@ class _Trial:
     loaded: LoadedAgent
     position: Position
     limits: TimeControl
-    limit_ms: int
     patience_ms: float
 
     def run(self) -> None:
         """Let a fresh agent set itself up and choose."""
-        agent = self._done("match_start", self._start).value
+        agent = self._done("match_start", self._start, self.limits.ready_ms).value
         assert isinstance(agent, Agent)
-        clock = Clock(min(SHOWN_MS, self.limit_ms))
-        called = self._done("choose", lambda: agent.choose(self._shown, clock))
-        if called.elapsed_ms > self.limit_ms + self.limits.margin_ms:
-            took = f"one too late: choose took {duration(called.elapsed_ms)}"
-            raise self._failed("an answer in time", f"{took}, the limit is {duration(self.limit_ms)}")
+        clock = Clock(**asdict(view.trial_clock(self.limits)))
+        limit_ms = view.first_clock(self.limits).move_ms
+        called = self._done(
+            "choose", lambda: agent.choose(self._shown, clock), limit_ms, self.limits.margin_ms
+        )
         self._check_answer(called.value)
 
     @property
@@ -277,18 +275,20 @@ class _Trial:
         agent.match_start(MatchStart(0, game.variant, "trial", seat, players, self.limits, begin, []))
         return agent
 
-    def _done(self, name: str, work: Callable[[], object]) -> Called:
-        """Call the agent's code. Raises InputError if it crashes or does not come back."""
-        called = call(work, max(self.patience_ms, self.limit_ms + self.limits.margin_ms))
+    def _done(self, name: str, work: Callable[[], object], limit_ms: int, margin_ms: int = 0) -> Called:
+        """Call the agent's code, under a limit unless it is 0. Raises InputError for what it does wrong."""
+        called = call(work, max(self.patience_ms, limit_ms + margin_ms))
         path = self.loaded.path.resolve()
+        limit = f", the limit is {duration(limit_ms)}" if limit_ms else ""
         if not called.finished:
-            got = f"none: {name} has not returned after {duration(called.elapsed_ms)}"
-            if name == "choose":
-                got += f", the limit is {duration(self.limit_ms)}"
+            got = f"none: {name} has not returned after {duration(called.elapsed_ms)}{limit}"
             raise self._failed("an answer in time", got, own_frame(called.frames, path))
         if called.error is not None:
             line = own_line(called.error, path)
             raise self._failed("an action", headline(called.error), line) from called.error
+        if limit_ms and called.elapsed_ms > limit_ms + margin_ms:
+            took = f"one too late: {name} took {duration(called.elapsed_ms)}"
+            raise self._failed("an answer in time", f"{took}{limit}")
         return called
 
     def _check_answer(self, chosen: object) -> None:

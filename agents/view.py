@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from agents.protocol import ClockView, MatchStart, Player, TimeControl, YourMove
 from games import Game, Position, State
 from games.observation import Observation
@@ -11,6 +13,9 @@ View: TypeAlias = State | Observation
 
 UNTIMED_MS = 60_000
 """What a move may take where no clock runs: every match ends."""
+
+TRIAL_MS = 1_000
+"""The most that the clock of a trial shows for a move: an agent that keeps time is tried in no time."""
 
 
 def of_position(position: Position) -> View:
@@ -55,7 +60,13 @@ def first_clock(control: TimeControl) -> ClockView:
     )
 
 
-def your_move(match: int, position: Position, movers: Sequence[int], move_ms: int) -> YourMove:
+def trial_clock(control: TimeControl) -> ClockView:
+    """Return what a trial shows of the clock at a seat's first move: all of it, but little for the move."""
+    first = first_clock(control)
+    return replace(first, move_ms=min(TRIAL_MS, first.move_ms))
+
+
+def your_move(match: int, position: Position, movers: Sequence[int], clock: ClockView) -> YourMove:
     """Return what a server would send to whose turn it is; `movers` tells who moved at each ply before."""
     seat = position.to_move()
     since = max((ply for ply, mover in enumerate(movers, 1) if mover == seat), default=0)
@@ -65,5 +76,5 @@ def your_move(match: int, position: Position, movers: Sequence[int], move_ms: in
         position=position.text(seat),
         last_actions=list(position.seen_actions(seat)[since:]),
         legal=position.legal(),
-        clock=ClockView(move_ms),
+        clock=clock,
     )

@@ -170,7 +170,9 @@ class Server:
 
     def _make_gate(self) -> Gate:
         gate = Gate(lambda: self.lag.recent_s, self.settings.margin_ms, self.metrics.admission_closed.inc)
-        self.metrics.admission_open.set_function(gate.is_open)
+        self.metrics.admission_open.set_function(
+            lambda: gate.is_open() and self.stopping.left_s() is None  # as /healthz says
+        )
         self.metrics.recent_lag.set_function(lambda: self.lag.recent_s)
         return gate
 

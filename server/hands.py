@@ -83,7 +83,10 @@ class Hands:
         return started is None or self._monotonic() - started >= self._house_rest_s
 
     def candidates(self, ladder: Ladder, queue: Sequence[QueuedMatch]) -> list[Connection]:
-        """Return the ladder's agents with a hand free that no queued match is about to take."""
+        """Return the ladder's agents with a hand free that no match in the `queue` is about to take.
+
+        The agents of those matches are here, but may be left alone for now.
+        """
         now = self._monotonic()
         here = {c.version_id for c in self._presence if not self._rests.left_alone(c.agent_id, now)}
         startable = [q for q in queue if here.issuperset(q.versions)]

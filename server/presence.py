@@ -37,7 +37,8 @@ class Connection:
 
     `matches` are the ids of the running matches played over it. `round_trip_ms` is the estimate of its line's
     round trip, None as long as it is not measured; `ping` is called before each request, to measure it.
-    `has_unread` says whether something has come in over it that nobody has heard yet.
+    `has_unread` says whether something has come in over it that nobody has heard yet. For `kept_s` before it
+    was made, the server did not let the agent in.
     """
 
     socket: web.WebSocketResponse
@@ -51,6 +52,7 @@ class Connection:
     concurrency: int
     since: float
     token_id: int | None = None
+    kept_s: float = 0.0
     round_trip_ms: float | None = None
     ping: Callable[[], None] = _unmeasured
     has_unread: Callable[[], bool] = _nothing_unread

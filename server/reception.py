@@ -107,6 +107,7 @@ class Reception:
             concurrency=hello.concurrency,
             since=self._monotonic(),
             token_id=identity.token_id,
+            kept_s=self._knocks.kept_s(hello.agent),
         )
 
     def _check(self, hello: protocol.Hello) -> None:

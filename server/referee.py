@@ -198,7 +198,7 @@ class Referee:
 
     def agent_back(self, connection: Connection) -> None:
         """Hear that an agent is connected again, perhaps by a new connection beside the old one."""
-        for match in self._tell(connection, core.Back):
+        for match in self._tell(connection, lambda seat, at: core.Back(seat, at, connection.kept_s)):
             connection.matches.add(match.id)
 
     def _tell(
@@ -232,6 +232,7 @@ class Referee:
         """Show spectators a match as it is now."""
         state, at = match.match, self._shell.monotonic()
         now = self._shell.wall(at)
+        counted = at if state.open is None else at - self._shell.lost(state.open.at, at)
         self._broadcast.publish(
-            Sight(match.id, match.ladder.name, lambda: view_of(match, state, at, now), over=state.over)
+            Sight(match.id, match.ladder.name, lambda: view_of(match, state, counted, now), over=state.over)
         )

@@ -22,6 +22,7 @@ from server.db import matches
 from server.db.ladders import Ladder
 from server.db.resume import Seated
 from server.deadline import Deadline
+from server.knocks import COME_BACK_S
 from server.lines import Lines
 from server.match_record import MatchRecord, Store
 from server.presence import Presence
@@ -31,9 +32,6 @@ UNREAD_S = 0.005
 
 GLANCE_S = 0.05
 """What comes in so soon after a deadline, before that takes effect, came with it."""
-
-COME_BACK_S = 20.0
-"""An agent that was refused comes again within this time: our clients pause for 15 s at most."""
 
 KEPT_AWAY = "the database was away when an agent wanted to come back; counts for nobody"
 FAULT = "a fault of the server; counts for nobody"
@@ -284,6 +282,7 @@ class RunningMatch:
         lost_s = 0.0 if match.waiting_since is None else self._shell.lost(match.waiting_since, at)
         if at - lost_s < match.deadline and (match.open is None or lost_s <= core.OVERLOAD_S):
             self._deadline.set(match.deadline + lost_s)
+            self._shell.show(self)  # spectators do not know that it has some time yet
         elif match.to_move is not None and self._lines.has_unread(match.to_move):
             self._deadline.set(at + UNREAD_S)
         elif any(self._shell.kept_away(self.seats[n].name, at - COME_BACK_S) for n in match.absent_awaited):

@@ -140,17 +140,22 @@ class Scheduler:
         return False
 
     async def _start_queued(self) -> None:
-        here = {connection.version_id: connection for connection in self._presence}
         for queued in list(self._queue):
             if not self._may_start():
                 return
             ladder = self._ladders.get(queued.ladder_id)
-            connections = [here.get(version) for version in queued.versions]
-            present = [connection for connection in connections if connection is not None]
-            if ladder is None or len(present) < len(connections):
+            players = self._players(queued)
+            if ladder is None or players is None:
                 await self._drop_if_old(queued)
-            elif self._hands.may_begin(ladder, present):
-                await self._start(queued, ladder, present)
+            elif self._hands.may_begin(ladder, players):
+                await self._start(queued, ladder, players)
+
+    def _players(self, queued: QueuedMatch) -> list[Connection] | None:
+        """Return the agents of a queued match; None if not all are here and ask for its ladder."""
+        ladder = self._ladders.get(queued.ladder_id)
+        found = [self._presence.get(version) for version in queued.versions]
+        players = [c for c in found if c is not None and ladder is not None and ladder.name in c.ladders]
+        return players if len(players) == len(found) else None
 
     async def _drop_if_old(self, queued: QueuedMatch) -> None:
         now = self._now()
@@ -171,7 +176,8 @@ class Scheduler:
         await self._referee.start(queued.id, ladder, seats)
 
     async def _choose(self, ladder: Ladder) -> tuple[int, int] | None:
-        candidates = self._hands.candidates(ladder, self._queue)
+        startable = [queued for queued in self._queue if self._players(queued) is not None]
+        candidates = self._hands.candidates(ladder, startable)
         if len(candidates) < 2:
             return None
         house_pairs = self._hands.house_is_due(ladder) and not self._house_queued(ladder)

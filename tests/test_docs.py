@@ -38,8 +38,8 @@ from server.db import tokens
 from server.http import Limits
 from server.http.endpoints import ENDPOINTS
 from server.http.views import ClockEntry, MatchView, PlayerView
+from server.knocks import COME_BACK_S
 from server.reception import VERSIONS_AN_HOUR
-from server.running_match import COME_BACK_S
 from server.time_controls import MOVE_MS as MOVE_MS_OF_A_LADDER
 from server.time_controls import time_control
 

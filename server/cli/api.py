@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from agents.address import bearer, check_token_is_safe, http_url, is_loopback
+from agents.address import bearer, check_token_is_safe, http_url, opener
+from agents.refusal import NotNowError, later_ms
 from games.errors import InputError
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
@@ -63,7 +64,8 @@ def get(server: str, path: str, *, token: str | None = None, **query: str | int 
 def send(server: str, method: str, path: str, data: object = None, *, token: str | None = None) -> Any:
     """Send a request to `/api/v1/{path}` and return the JSON answer, None for an empty one.
 
-    A token goes to this machine or over https only. Raises InputError whatever goes wrong.
+    A token goes to this machine or over https only. Raises InputError whatever goes wrong, NotNowError where
+    the server says to come again.
     """
     headers = {"Accept": "application/json"}
     body = None if data is None else json.dumps(data).encode()
@@ -76,7 +78,7 @@ def send(server: str, method: str, path: str, data: object = None, *, token: str
         f"{server}/api/v1/{path}", body, headers, method=method
     )
     try:
-        with _opener(server).open(request, timeout=TIMEOUT_S) as answer:
+        with opener(server).open(request, timeout=TIMEOUT_S) as answer:
             told = answer.read(MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as error:
         raise _problem(server, error) from None
@@ -129,13 +131,6 @@ def quoted(part: str) -> str:
     return urllib.parse.quote(part, safe="")
 
 
-def _opener(server: str) -> urllib.request.OpenerDirector:
-    """Return an opener that goes to this machine directly, whatever proxy the environment names."""
-    if is_loopback(server):
-        return urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return urllib.request.build_opener()
-
-
 def _reason(reason: object) -> str:
     """Name a network failure in a few plain words."""
     if isinstance(reason, ConnectionRefusedError):
@@ -159,13 +154,19 @@ def _stranger(server: str, got: str) -> InputError:
 
 
 def _problem(server: str, error: urllib.error.HTTPError) -> InputError:
-    """Turn a problem+json answer into the sentence that it holds."""
+    """Turn a problem+json answer into the sentence that it holds, and into NotNowError if it says so."""
+    retry_after = error.headers.get("Retry-After")
     try:
         problem = json.loads(error.read(MAX_ANSWER_BYTES))
     except (ValueError, RecursionError, OSError, HTTPException):
         problem = None
     if not isinstance(problem, dict) or not isinstance(problem.get("code"), str):
-        return _stranger(server, f"status {error.code}")
-    return RefusalError(
-        problem["code"], str(problem.get("detail") or problem.get("title") or problem["code"])
-    )
+        asked_ms = later_ms(error.code, retry_after)
+        if asked_ms is None:
+            return _stranger(server, f"status {error.code}")
+        return NotNowError("busy", f"status {error.code} from {server}", asked_ms)
+    sentence = str(problem.get("detail") or problem.get("title") or problem["code"])
+    asked_ms = later_ms(error.code, retry_after, problem["code"])
+    if asked_ms is None:
+        return RefusalError(problem["code"], sentence)
+    return NotNowError(problem["code"], sentence, asked_ms)

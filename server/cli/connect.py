@@ -5,9 +5,11 @@ import os
 import shlex
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
+from functools import partial
 
 import click
 from click.core import ParameterSource
@@ -24,6 +26,7 @@ from server.cli.api import server_option
 from server.cli.entrant import check_one_given, tried_command, tried_file
 from server.cli.events import Reporter
 from server.cli.numbers import WholeNumber
+from server.cli.patience import Patience
 from server.cli.terminal import clean
 
 LATE_ADVICE = (
@@ -33,6 +36,9 @@ LATE_ADVICE = (
 
 STEP_S = 0.1
 """Between looks at whether Ctrl-C was pressed."""
+
+STOP_S = 2.0
+"""How long the client may take to stop; it may be waiting for a server that does not answer."""
 
 
 @click.command()
@@ -73,10 +79,11 @@ def command(
     check_one_given(file, line)
     if file is not None:
         student.read(file)
-    known = api.check_ladders(server, ladders)
     # What the agent prints goes to stderr: stdout holds the events alone.
     with contextlib.ExitStack() as stack:
         reporter = stack.enter_context(Reporter(server, sys.stdout))
+        patience = Patience(reporter.say)
+        known = patience.with_server(lambda: api.check_ladders(server, ladders))
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         reporter.say(f"trying {file or line} on {', '.join(ladders)} ...")
         chosen = [known[ladder] for ladder in ladders]
@@ -94,11 +101,13 @@ def command(
                 observer=reporter,
                 name=entrant.name,
                 matches=matches,
+                known=True,
             )
             return _until_interrupted(client, reporter)
 
         try:
-            played = play(token) if token else _as_kept_agent(server, name, invitation, play)
+            registered = partial(_registered, patience, server, name, invitation)
+            played = play(token) if token else _as_kept_agent(server, name, registered, play)
         except RefusedError as error:
             raise _explained(error, name) from error
         late = played.late >= LATE_IN_A_ROW
@@ -121,7 +130,9 @@ def _explained(error: RefusedError, name: str) -> InputError:
     return error
 
 
-def _as_kept_agent(server: str, name: str, invitation: str | None, play: Callable[[str], Played]) -> Played:
+def _as_kept_agent(
+    server: str, name: str, registered: Callable[[str], str], play: Callable[[str], Played]
+) -> Played:
     """Play with the token kept for this agent, or register it and keep the new one.
 
     A kept token that the server does not know is of another life of the server: the agent registers anew.
@@ -135,7 +146,7 @@ def _as_kept_agent(server: str, name: str, invitation: str | None, play: Callabl
             if error.code != "bad_token":
                 raise
     before = f"the token kept in {store.file} is not its token; " if kept else ""
-    token = _registered(server, name, invitation, before)
+    token = registered(before)
     try:
         store.put(server, name, token)
     except InputError as error:
@@ -143,10 +154,10 @@ def _as_kept_agent(server: str, name: str, invitation: str | None, play: Callabl
     return play(token)
 
 
-def _registered(server: str, name: str, invitation: str | None, before: str) -> str:
+def _registered(patience: Patience, server: str, name: str, invitation: str | None, before: str) -> str:
     """Register the agent and return its token; say what to do where it is refused."""
     try:
-        return register(server, name, invitation)
+        return patience.with_server(lambda: register(server, name, invitation))
     except InputError as error:
         advice = {
             "name_taken": (
@@ -168,31 +179,47 @@ def _registered(server: str, name: str, invitation: str | None, before: str) -> 
 def _until_interrupted(client: Client, reporter: Reporter) -> Played:
     """Play; leave after the running matches at the first Ctrl-C, at once at the second or while offline.
 
-    The client has a thread of its own. Ctrl-C is noted and raises no KeyboardInterrupt: one raised inside a
+    The client has a thread of its own, which is left alone if it does not stop: it may wait for a server that
+    does not answer. Ctrl-C is noted and raises no KeyboardInterrupt: one raised inside a
     lock or a callback would be lost. And the waiting is in short steps: Python runs a signal's handler
     between its own instructions, so that of a Ctrl-C just before a long wait would run after it.
     """
     presses: deque[int] = deque()
     before = signal.signal(signal.SIGINT, lambda number, _: presses.append(number))
     try:
-        with ThreadPoolExecutor(1, thread_name_prefix="plyground-client") as pool:
-            playing = pool.submit(client.run)
-            again = False
-            while not wait([playing], timeout=STEP_S).done:
-                if presses:
-                    presses.popleft()
-                    _leave(client, reporter, again=again)
-                    again = True
-            return playing.result()
+        playing = _playing(client)
+        again = False
+        while not wait([playing], timeout=STEP_S).done:
+            if presses:
+                presses.popleft()
+                if _leave(client, reporter, again=again) and not wait([playing], timeout=STOP_S).done:
+                    return client.played
+                again = True
+        return playing.result()
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _leave(client: Client, reporter: Reporter, *, again: bool) -> None:
-    """Carry out a Ctrl-C."""
+def _playing(client: Client) -> Future[Played]:
+    """Let the client play in a daemon thread; return what comes of it."""
+    playing: Future[Played] = Future()
+
+    def play() -> None:
+        try:
+            playing.set_result(client.run())
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
+            playing.set_exception(error)
+
+    threading.Thread(target=play, name="plyground-client", daemon=True).start()
+    return playing
+
+
+def _leave(client: Client, reporter: Reporter, *, again: bool) -> bool:
+    """Carry out a Ctrl-C; tell whether the client is to stop at once."""
     if again or not reporter.online:
         client.stop()
-        return
+        return True
     client.leave()
     if reporter.running:
         reporter.say(f"leaving after {reporter.running} running; Ctrl-C again leaves at once")
+    return False

@@ -19,6 +19,9 @@ WORDS = {"win": "won", "draw": "drawn", "loss": "lost", "void": "void"}
 REPORTED = ("illegal_action", "crash", "timeout")
 """Causes of a loss that a report explains, in the agent's own values."""
 
+TIMED = ("timeout", "disconnect")
+"""Causes of a loss that the trace of the clock explains."""
+
 
 class Reporter(Observer):
     """Prints events in order, in a thread of its own: looking up a rating must hold up no match."""
@@ -98,6 +101,9 @@ class Reporter(Observer):
         if how != "normal" and how not in REPORTED and end.detail:
             line += f", {end.detail}"
         self._printer.submit(self._say_with_rating, line, start.ladder)
+        if cause in TIMED:
+            trace = f"{self._program} clock {start.match} --server {self._server}"
+            self.say(f"match {start.match}, how it was timed: {trace}")
 
     def match_lost(self, start: MatchStart) -> None:
         """Say that a match ended unseen."""

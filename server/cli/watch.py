@@ -130,7 +130,8 @@ def _views(server: str, socket: ClientConnection, chosen: int) -> Iterator[tuple
 def _left_ms(view: MatchView, told_at: float) -> int | None:
     if view.clock_ms is None or view.state in OVER:
         return None
-    return max(0, view.clock_ms - round(1000 * (time.monotonic() - told_at)))
+    ran_ms = max(0, round(1000 * (time.monotonic() - told_at)) - view.still_ms)
+    return max(0, view.clock_ms - ran_ms)
 
 
 def _send(server: str, socket: ClientConnection, message: FromSpectator) -> None:

@@ -1,8 +1,9 @@
 """The clocks of a match as values: what each seat has left, what a move may take, what it is charged.
 
 Times are whole milliseconds. Three kinds of time are never charged, each measured by the server alone: its
-own loop's lateness, a short time without a connection (out of the seat's `grace_ms`, which is filled once),
-and the way to the agent and back (out of its lag bank). So `charged = elapsed - refunded`, with
+own doing (a late loop, a database that let no agent come back), a short time without a connection (out of
+the seat's `grace_ms`, which is filled once), and the way to the agent and back (out of its lag bank). So
+`charged = elapsed - refunded`, with
 
     refunded = min(elapsed, lag + min(away, grace) + min(round trip, lag bank))
     lag bank = min(full, lag bank - what it gave + full / LAG_REGAIN)

@@ -280,17 +280,16 @@ def _on_back(match: Match, event: Back) -> Step:
     match = _unready(match, event.seat, connected=True)
     if not _waits_for(match, event.seat):
         return match, (Announce(event.seat),)
-    match, moved = _returned(match, event.at)
+    match, moved = _returned(match, event.at, event.kept_s)
     return match, (Announce(event.seat), *moved, Ask(event.seat, match.ply, event.at, again=True))
 
 
-def _returned(match: Match, at: float) -> Step:
+def _returned(match: Match, at: float, kept_s: float = 0.0) -> Step:
     """End the absence of the seat that the open request waits for, if it was away."""
     request = match.open
     if request is None or request.lost_at is None:
         return match, ()
-    away_ms = request.away_ms + ms(at - request.lost_at)
-    return _set_deadline(replace(match, open=replace(request, lost_at=None, away_ms=away_ms)))
+    return _set_deadline(replace(match, open=match_clock.returned(request, at, kept_s)))
 
 
 def _waits_for(match: Match, seat: int) -> bool:

@@ -1,5 +1,7 @@
 """The open request of a match, timed: by when it must be answered, and what of the time is charged."""
 
+from msgspec.structs import replace
+
 from server.core.clock import allowance_ms, timed
 from server.core.match_events import Timing
 from server.core.match_state import Match, Open
@@ -15,7 +17,8 @@ def deadline(match: Match) -> float:
     """Return by when the open request must be answered: its limit, and all that is added to it."""
     request, clock = _request(match), match.clocks[match.position.to_move()]
     grace_ms = min(request.away_ms, clock.grace_ms)
-    added_ms = match.terms.margin_ms + allowance_ms(clock, request.round_trip_ms) + grace_ms
+    trip_ms = allowance_ms(clock, request.round_trip_ms)
+    added_ms = match.terms.margin_ms + trip_ms + grace_ms + request.kept_ms
     at = request.at + (request.limit_ms + added_ms) / 1000
     if request.lost_at is None:
         return at
@@ -29,7 +32,7 @@ def timing(match: Match, at: float, lag_s: float = 0.0) -> Timing:
     request, clock = _request(match), match.clocks[match.position.to_move()]
     elapsed_ms = ms(at - request.at)
     absent_ms = request.away_ms + (0 if request.lost_at is None else ms(at - request.lost_at))
-    lag_ms = min(elapsed_ms, ms(lag_s))
+    lag_ms = min(elapsed_ms, ms(lag_s) + request.kept_ms)
     away_ms = min(elapsed_ms - lag_ms, absent_ms, clock.grace_ms)
     trip_ms = min(elapsed_ms - lag_ms - away_ms, allowance_ms(clock, request.round_trip_ms))
     refunded_ms = lag_ms + away_ms + trip_ms
@@ -42,6 +45,19 @@ def timing(match: Match, at: float, lag_s: float = 0.0) -> Timing:
         round_trip_ms=request.round_trip_ms,
         lag_ms=lag_ms,
         away_ms=away_ms,
+    )
+
+
+def returned(request: Open, at: float, kept_s: float) -> Open:
+    """End the absence of the seat that was asked, which the server kept away for the last `kept_s` of it."""
+    assert request.lost_at is not None, "whoever returns was away"
+    absent_ms = ms(at - request.lost_at)
+    kept_ms = min(absent_ms, ms(kept_s), max(0, round(ABSENT_S * 1000) - request.kept_ms))
+    return replace(
+        request,
+        lost_at=None,
+        away_ms=request.away_ms + absent_ms - kept_ms,
+        kept_ms=request.kept_ms + kept_ms,
     )
 
 

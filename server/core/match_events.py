@@ -15,10 +15,10 @@ class Timing(Struct, frozen=True):
     """How a move was timed, in milliseconds: charged = elapsed - refunded.
 
     `elapsed_ms` runs from the hand-over of the request to the receipt of the reply. Of the refund `lag_ms`
-    was lateness of the server's own loop, `away_ms` time without a connection, and the rest came out of the
-    lag bank. `waited_ms` passed before the hand-over, since the match asked; `limit_ms` is what the move
-    could take; `round_trip_ms` was measured before the request, None if it was not. `timed_out` says that a
-    random action was played in its place.
+    was the server's own doing (its loop was late, or it did not let the agent come back), `away_ms` time
+    without a connection, and the rest came out of the lag bank. `waited_ms` passed before the hand-over,
+    since the match asked; `limit_ms` is what the move could take; `round_trip_ms` was measured before the
+    request, None if it was not. `timed_out` says that a random action was played in its place.
     """
 
     elapsed_ms: int
@@ -107,10 +107,11 @@ class Lost(Struct, frozen=True):
 
 
 class Back(Struct, frozen=True):
-    """A seat is connected again."""
+    """A seat is connected again. For `kept_s` before, the server did not let it: that is not charged."""
 
     seat: int
     at: float
+    kept_s: float = 0.0
 
 
 class DeadlinePassed(Struct, frozen=True):

@@ -54,7 +54,8 @@ class Open(Struct, frozen=True):
     """The request that waits for a reply: when it was handed over, with what limit, over what line.
 
     `lost_at` says since when its seat has been away (None: it is here), `away_ms` how long it was away before
-    that. `struck` is how it was timed when its time was over: lots are drawn for the action then.
+    that, and `kept_ms` how long the server kept it away. `struck` is how it was timed when its time was over:
+    lots are drawn for the action then.
     """
 
     at: float
@@ -63,6 +64,7 @@ class Open(Struct, frozen=True):
     round_trip_ms: float | None = None
     lost_at: float | None = None
     away_ms: int = 0
+    kept_ms: int = 0
     struck: Timing | None = None
 
     @property
@@ -138,7 +140,7 @@ class Match(Struct, frozen=True):
         away_ms = request.away_ms
         if request.lost_at is not None:
             away_ms += max(0, int((now - request.lost_at) * 1000))
-        forgiven_ms = min(away_ms, self.clocks[self.position.to_move()].grace_ms)
+        forgiven_ms = min(away_ms, self.clocks[self.position.to_move()].grace_ms) + request.kept_ms
         return min(request.limit_ms, max(0, request.limit_ms + forgiven_ms - int((now - request.at) * 1000)))
 
     def limit_ms(self, seat: int) -> int:

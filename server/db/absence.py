@@ -50,6 +50,7 @@ class Absence:
         self._began: float | None = None
         self._failed: float | None = None
         self._last = -math.inf
+        self._wrote = -math.inf
         self.why = ""
 
     def begin(self) -> None:
@@ -65,6 +66,8 @@ class Absence:
         elif self._failed is not None or now - began > SLOW_S:
             self._failed = None
             self._last = now
+        if error is None:
+            self._wrote = now
         self._began = None
 
     def unread(self, error: BaseException) -> None:
@@ -87,6 +90,10 @@ class Absence:
             return self._failed
         began = self._began
         return began if began is not None and self._monotonic() - began > SLOW_S else None
+
+    def idle_s(self) -> float:
+        """Return how long ago the last commit was done; infinity if none was yet."""
+        return self._monotonic() - self._wrote
 
     def check(self) -> None:
         """Raise OperationalError at once if nothing can be written: what waited could be done much later."""

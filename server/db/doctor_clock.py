@@ -21,6 +21,7 @@ from server.core import clock
 from server.core.clock import Clock
 from server.core.fault import ROUNDING_MS, overran, stayed_away
 from server.core.match import OVERLOAD_S
+from server.core.match_clock import ABSENT_S
 from server.core.match_events import Timing
 from server.core.outcome import Cause
 from server.core.round_trip import CAP_MS
@@ -33,6 +34,9 @@ LONGEST_DELAY_MS = 3_600_000
 
 CLOCK_STEP = timedelta(minutes=1)
 """How far the wall clock may have been set back while a match ran."""
+
+MOST_LAG_MS = round((OVERLOAD_S + ABSENT_S) * 1000) + ROUNDING_MS
+"""The most of a move that is the server's own doing: its loop was late, and it let nobody in."""
 
 _OWN_FAULTS = (Cause.TIMEOUT, Cause.DISCONNECT, Cause.ILLEGAL_ACTION)
 """Causes that the request which was open at the end has to show."""
@@ -205,7 +209,7 @@ def _check_refund(has: Clock, timing: Timing, where: str) -> None:
     """Check what was refunded, by its kinds: what the lag bank had to give was given, and no more."""
     if min(timing.charged_ms, timing.lag_ms, timing.away_ms, timing.waited_ms) < 0:
         raise _Wrong("refund", f"{where} has a time below 0")
-    if timing.lag_ms > OVERLOAD_S * 1000 + ROUNDING_MS:
+    if timing.lag_ms > MOST_LAG_MS:
         raise _Wrong("overload", f"{where}: the server was {timing.lag_ms} ms late, and the match went on")
     if timing.round_trip_ms is not None and not 0 <= timing.round_trip_ms <= CAP_MS:
         raise _Wrong("round_trip", f"{where} has a round trip of {timing.round_trip_ms} ms")

@@ -33,6 +33,9 @@ READERS_FOR_PLAY = 2
 BUSY_S = 10
 """How long to wait for a lock that another process holds, or for PostgreSQL to answer."""
 
+IDLE_S = 1.0
+"""A commit so long ago says nothing any more of whether the database can be written."""
+
 _PATIENCE = {
     "connect_timeout": BUSY_S,
     "tcp_user_timeout": BUSY_S * 1000,
@@ -172,7 +175,12 @@ class Database:
             raise OperationalError(None, None, TimeoutError(str(error))) from error
 
     async def probe(self) -> None:
-        """Read next to nothing, once for all who ask at the same time. Raises as `read_for_play` does."""
+        """Read next to nothing, once for all who ask at the same time. Raises as `read_for_play` does.
+
+        Where nothing was written lately that is tried too, and `absence` knows what came of it.
+        """
+        if self.absence.idle_s() > IDLE_S:
+            self._try_to_write()  # SQLite can be read while another program locks it
         if self._probing is None or self._probing.done():
             self._probing = asyncio.ensure_future(self.read_for_play(_ask))
             self._probing.add_done_callback(_heard)

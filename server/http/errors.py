@@ -17,6 +17,9 @@ log = structlog.get_logger(__name__)
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 PROBLEM_TYPE = "application/problem+json"
+_FOR_PROGRAMS = ("/api/", "/ws/", "/healthz")
+"""Where nobody is answered by a page: to draw one costs more than the answer itself."""
+
 MAX_SHOWN = 200
 """Characters of a client's own text that an error repeats."""
 
@@ -137,7 +140,7 @@ def answer_problem(
 
 def wants_page(request: web.Request) -> bool:
     """Whether a browser asks for a page, not a program for data."""
-    return "text/html" in request.headers.get("Accept", "") and not request.path.startswith("/api/")
+    return "text/html" in request.headers.get("Accept", "") and not request.path.startswith(_FOR_PROGRAMS)
 
 
 @web.middleware

@@ -54,7 +54,7 @@ def notice(services: Services) -> str | None:
     if services.stopping.left_s() is not None:
         return "This server is about to stop. A match that does not end before goes on after its next start."
     if services.db.absence.since() is not None:
-        return "The database is away. Matches pause, and their clocks stand still, until it is back."
+        return "The database is away. Matches pause until it is back, and it costs nobody time."
     return services.gate.notice()
 
 

@@ -23,8 +23,12 @@ AT_ONCE = 2
 LONGEST_S = 10.0
 """Whoever has waited so long for its turn is told to come again."""
 
-NO_TURN = frozenset({"/healthz", "/ws/agent", "/ws/watch", f"{API}/matches/{{id}}/events"})
-"""Routes that take no turn: the server's health, and what goes on for long."""
+BEGIN_AT_ONCE = 16
+"""What takes no turn begins so many at a time: 2 or 3 ms of work, such as connections are accepted in."""
+
+SOCKETS = frozenset({"/ws/agent", "/ws/watch"})
+NO_TURN = frozenset({"/healthz", f"{API}/matches/{{id}}/events"})
+"""Routes that take no turn, beside sockets: the server's health, and what goes on for long."""
 
 
 class Turns:
@@ -75,10 +79,13 @@ class Turns:
 
     def middleware(self) -> Any:
         """Return the middleware that gives each request its turn; it stands around the one of errors."""
+        beginnings = Turns(BEGIN_AT_ONCE)
 
         @web.middleware
         async def take_turn(request: web.Request, handler: Handler) -> web.StreamResponse:
             if not needs_turn(request):
+                async with beginnings.turn(address_of(request)):
+                    pass  # others are heard meanwhile
                 return await handler(request)
             async with self.turn(address_of(request)):
                 return await handler(request)
@@ -91,4 +98,7 @@ def needs_turn(request: web.Request) -> bool:
     if request.method not in {"GET", "HEAD"} and request.path.startswith(f"{API}/"):
         return False
     resource = request.match_info.route.resource
-    return resource is None or resource.canonical not in NO_TURN
+    path = None if resource is None else resource.canonical
+    if path in SOCKETS:
+        return "Upgrade" not in request.headers  # it will be refused, and over
+    return path not in NO_TURN

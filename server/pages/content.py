@@ -11,6 +11,7 @@ from server.core.standings import StandingsRow
 from server.db import ladders, reads
 from server.http import clocks
 from server.http.ladders import find_ladder
+from server.http.views import ClockEntry
 
 TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
@@ -131,12 +132,19 @@ def match(conn: Connection, number: int) -> reads.MatchRow:
 def match_page(conn: Connection, number: int) -> MatchPage:
     """Read a match's page. Raises InputError for an unknown one."""
     found = match(conn, number)
-    return MatchPage(found, verdict(found, reads.moves(conn, number)), reads.replay_of_match(conn, number))
+    _, verdict = ending(found, reads.moves(conn, number))
+    return MatchPage(found, verdict, reads.replay_of_match(conn, number))
 
 
-def verdict(found: reads.MatchRow, moves: Sequence[reads.MoveRow]) -> str | None:
-    """Say why a match ended as it did, as far as its clock tells; None before the end."""
-    return clocks.clock(found, moves)[1] if found.over else None
+def ending(found: reads.MatchRow, moves: Sequence[reads.MoveRow]) -> tuple[ClockEntry | None, str | None]:
+    """Return what was asked when a match ended and became no move, if anything, and why it ended so.
+
+    Both are None before the end.
+    """
+    if not found.over:
+        return None, None
+    requests, verdict = clocks.clock(found, moves)
+    return next((request for request in requests if not request.counted), None), verdict
 
 
 def agent_page(conn: Connection, name: str) -> AgentPage:

@@ -10,6 +10,7 @@ from agents.protocol import MatchView
 from games.position import Position
 from games.protocol import CHANCE
 from server.db import ladders, reads
+from server.http.views import ClockEntry
 from server.pages import content
 from server.past import past_view
 
@@ -17,7 +18,8 @@ from server.past import past_view
 class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
-    `times` are the milliseconds of each action, null where it was chance's. `verdict` is null before the end.
+    `times` are the milliseconds of each action, null where it was chance's. `verdict` is null before the end,
+    `request` is what was asked when the match ended and became no move, if anything.
     `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
     the match that repeats this one, if it was void.
     """
@@ -28,6 +30,7 @@ class Replay(msgspec.Struct, frozen=True):
     times: list[int | None]
     changes: list[float | None]
     verdict: str | None = None
+    request: ClockEntry | None = None
     replayed_by: int | None = None
 
 
@@ -50,6 +53,7 @@ def recent(conn: Connection, ladder: str | None) -> list[MatchView]:
 
 def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
     moves = reads.moves(conn, row.id)
+    request, verdict = content.ending(row, moves)
     positions = _positions(row.game, [move.action for move in moves])
     view = past_view(row, positions[-1], moves)
     shown, viewer = ([] if only_last else positions), row.viewer
@@ -58,7 +62,8 @@ def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
         boards=[position.board(viewer).to_json() for position in shown],
         positions=[position.text(viewer) for position in shown],
         times=[None if move.seat == CHANCE else move.elapsed_ms for move in moves],
-        verdict=content.verdict(row, moves),
+        verdict=verdict,
+        request=request,
         changes=[None if seat.elo_after is None else seat.elo_after - seat.elo for seat in row.seats],
         replayed_by=reads.replay_of_match(conn, row.id) if row.state == "void" else None,
     )

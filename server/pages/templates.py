@@ -39,6 +39,8 @@ def environment() -> jinja2.Environment:
     made.filters["address"] = lambda text: quote(text, safe="")
     made.filters["whole"] = lambda number: f"{number:.0f}".replace("-", "−")
     made.filters["pace"] = words.pace
+    made.filters["pace_explained"] = words.pace_explained
+    made.filters["allowances"] = words.allowances
     made.filters["score"] = lambda match: words.score(match.seats)
     made.filters["cause"] = lambda match: words.cause(match.seats)
     return made

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from agents.protocol import TimeControl
+from server.core.clock import UNTIMED_MS
 
 CAUSES: dict[str, str] = {
     "normal": "normal end",
@@ -51,6 +52,44 @@ def pace(control: TimeControl) -> str:
     if control.strikes:
         told.append(f"{control.strikes} {'strikes' if control.strikes > 1 else 'strike'}")
     return ", ".join(told)
+
+
+def pace_explained(control: TimeControl) -> str:
+    """Return a time control in a sentence, for those who do not know how it is written in short."""
+    told = []
+    if control.bank_ms:
+        added = f", {seconds(control.increment_ms)} added after each move" if control.increment_ms else ""
+        told.append(f"{seconds(control.bank_ms)} for all moves of a game{added}")
+    if control.byoyomi_ms:
+        periods = f", with {control.periods} such periods: a move that takes longer uses one up"
+        then = f"{'then ' if told else ''}{seconds(control.byoyomi_ms)} for each move"
+        told.append(f"{then}{periods if control.periods > 1 else ''}")
+    if control.move_ms:
+        own = f"{seconds(control.move_ms)} for"
+        told.append(f"at most {own} any of them" if told else f"{own} each move")
+    if not told:
+        told.append(f"no clock runs, only a move that takes over {seconds(UNTIMED_MS)} is too late")
+    if control.nodes:
+        told.append(f"agents of the house look at {control.nodes:,} nodes a move at most")
+    if control.strikes:
+        first = f"first {control.strikes} time-outs cost" if control.strikes > 1 else "first time-out costs"
+        told.append(f"the {first} no game: a random legal action is played")
+    return "; ".join(told).capitalize() + "."
+
+
+def allowances(control: TimeControl) -> list[tuple[str, str]]:
+    """Return what a time control gives beside its clock: each by its name, and in a sentence."""
+    kinds = (
+        (control.ready_ms, "Start-up", "to get ready, before any clock runs."),
+        (control.margin_ms, "Margin", "over the limit still counts, with every move."),
+        (
+            control.lag_ms,
+            "Lag bank",
+            "at most for the way there and back: it is not charged, and the bank fills again.",
+        ),
+        (control.grace_ms, "Grace", "of a game without a connection are not charged."),
+    )
+    return [(name, f"{seconds(ms)} {what}") for ms, name, what in kinds if ms]
 
 
 def seconds(ms: int) -> str:

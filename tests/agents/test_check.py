@@ -1,15 +1,33 @@
 """The conformance check: each kind of bad agent fails the step about its fault, and good ones none."""
 
+import json
 import shutil
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import convert
+from msgspec.structs import asdict, replace
 
 import games
-from agents import child
-from agents.check import END, FIRST, GAMES, MIDDLE, NEW, ODD, ONCE, READY, START, STDERR, STEPS, TIME, check
+from agents import child, view
+from agents.check import (
+    END,
+    FIRST,
+    GAMES,
+    MIDDLE,
+    NEW,
+    ODD,
+    ONCE,
+    READY,
+    START,
+    STDERR,
+    STEPS,
+    TIME,
+    check,
+    trial,
+)
 from agents.conversation import Conversation
 from agents.program import Program
 from agents.protocol import TimeControl
@@ -524,3 +542,55 @@ def test_a_program_in_javascript_passes():
         lambda: Conversation(Program([node, str(EXAMPLES / "stdio_bot.js")])), GAME, CALM, load_ms=20_000
     )
     assert report.passed, report
+
+
+# the trial of connect -----------------------------------------------------------------------------------
+
+CONTROLS = [
+    TimeControl(400, margin_ms=19_000, ready_ms=20_000),
+    TimeControl(0, bank_ms=300_000, increment_ms=2_000, margin_ms=200, ready_ms=20_000),
+    TimeControl(0, byoyomi_ms=5_000, periods=3, strikes=2, margin_ms=200, ready_ms=20_000),
+    TimeControl(0, margin_ms=200, ready_ms=20_000),
+    TimeControl(0, nodes=1_000, margin_ms=200, ready_ms=20_000),
+]
+"""Of every kind that a ladder can have."""
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=str)
+def test_a_trial_shows_a_program_the_times_of_the_ladder(control, program, tmp_path):
+    """Its match has the ladder's own times; for the move it is shown at most a second."""
+    seen = tmp_path / "seen.txt"
+    note = f"print(line.strip(), file=open({str(seen)!r}, 'a'))"
+    text = BOT.replace('    {"match_start"', f'    {note}\n    {{"match_start"')
+    assert trial(program(text), GAME, control) is None
+    messages = [json.loads(line) for line in seen.read_text().splitlines()]
+    starts = [message["time_control"] for message in messages if message["type"] == "match_start"]
+    clocks = [message["clock"] for message in messages if message["type"] == "your_move"]
+    assert [convert(start, TimeControl) for start in starts] == [control] * GAME.players
+    first = view.first_clock(control)
+    assert clocks == [asdict(replace(first, move_ms=min(1_000, first.move_ms)))] * GAME.players
+
+
+@pytest.mark.parametrize(
+    ("control", "within"),
+    [
+        (TimeControl(200, margin_ms=50, ready_ms=20_000), "200 ms"),
+        (TimeControl(0, bank_ms=200, increment_ms=9_000, margin_ms=50, ready_ms=20_000), "200 ms"),
+        (TimeControl(0, byoyomi_ms=100, periods=2, margin_ms=50, ready_ms=20_000), "200 ms"),
+        (TimeControl(1_200, margin_ms=50, ready_ms=20_000), "1.2 s"),
+    ],
+    ids=["a move", "a bank", "periods", "longer than what is shown"],
+)
+def test_a_trial_tells_the_limit_that_was_missed(control, within, program):
+    late = defines("move", "time.sleep(1.4); answer(message, message['legal'][0])")
+    failed = trial(program(late), GAME, control)
+    assert failed is not None
+    assert (failed.number, failed.expected) == (TIME, f"an answer within {within}")
+
+
+def test_a_trial_allows_no_more_for_the_set_up_than_the_ladder(program):
+    text = defines("start", "time.sleep(1); say(type='ready', match=message['match'])")
+    assert trial(program(text), GAME, TimeControl(20_000, ready_ms=20_000)) is None
+    failed = trial(program(text), GAME, TimeControl(20_000, ready_ms=500))
+    assert failed is not None
+    assert (failed.number, failed.expected) == (READY, "ready within 500 ms")

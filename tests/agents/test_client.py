@@ -294,7 +294,8 @@ def test_a_match_that_ended_while_away_is_forgotten(server, run, scripted, diary
 
     run(server(first, second).url, scripted(fourth)).finish()
 
-    assert diary.lines[-4:] == ["connected", "lost 7", "start 8", "end 8"]
+    assert [line for line in diary.lines if "7" not in line][-3:] == ["connected", "start 8", "end 8"]
+    assert diary.lines.count("lost 7") == 1
 
 
 def test_the_client_keeps_trying_while_the_server_is_away(server, run, scripted, diary):

@@ -15,7 +15,7 @@ from agents.command import Command, CommandAgent
 from agents.conversation import ProgramError
 from agents.local import play_match
 from agents.program import KEPT_STDERR_BYTES, Program
-from agents.protocol import MAX_FRAME_BYTES, TimeControl
+from agents.protocol import MAX_FRAME_BYTES, ClockView, TimeControl
 from agents.random_agent import RandomAgent
 from games import InputError, Position
 
@@ -202,7 +202,7 @@ def test_a_program_that_is_late_is_waited_for_while_its_match_has_strikes(comman
     agent = program.agent()
     start = Position.start(GAME)
     agent.match_start(view.match_start(1, "here", start, 0, ["a", "b"], TimeControl(200, ready_ms=20_000)))
-    agent.asked(view.your_move(1, start, [], 200))
+    agent.asked(view.your_move(1, start, [], ClockView(200)))
     clock = Clock(200, strikes=strikes)
     if kept:
         assert agent.choose(start.state, clock) in start.legal()

@@ -71,12 +71,12 @@ def test_where_no_limit_of_a_move_is_set_each_has_that_of_a_first_one(scripted):
     seen = []
 
     def look(state, clock):
-        seen.append(clock.move_ms)
+        seen.append((clock.move_ms, clock.bank_ms, clock.increment_ms))
         return first_legal(state, clock)
 
     for control in (TimeControl(0, bank_ms=90_000, increment_ms=1_000), TimeControl(0, nodes=500)):
         assert play_match(GAME, [scripted(look), scripted(look)], control).causes == ("normal", "normal")
-    assert set(seen) == {90_000, 60_000}
+    assert set(seen) == {(90_000, 90_000, 1_000), (60_000, 0, 0)}
 
 
 def test_code_that_does_not_come_back_loses_on_time(scripted):

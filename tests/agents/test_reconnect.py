@@ -108,6 +108,82 @@ def test_a_busy_server_that_says_when_is_waited_for_even_at_the_start(server, ru
     assert pause_ms >= 1_000
 
 
+def told_to_come_again(talk):
+    talk.hear(protocol.Hello)
+    talk.say(protocol.Error("server_stopping", "one that stops within 5 s; come again after its next start"))
+    talk.socket.close(code=1013, reason="server_stopping")
+
+
+def test_a_server_that_says_to_come_again_may_be_silent_while_it_restarts(server, run, scripted, diary):
+    def away(talk):
+        talk.cut()
+
+    scripts = (told_to_come_again, away, away, told_to_come_again, away, one_match)
+    assert run(server(*scripts).url, scripted(fourth)).finish().matches == 1
+    assert diary.lines.count("reconnecting") == 5
+
+
+def test_a_server_known_to_be_there_may_be_silent_too(server, run, scripted, diary):
+    def away(talk):
+        talk.cut()
+
+    assert run(server(away, one_match).url, scripted(fourth), known=True).finish().matches == 1
+    assert diary.lines[0] == "reconnecting"
+
+
+@pytest.mark.parametrize("code", [1001, 1012, 1013])
+def test_a_server_that_closes_because_it_goes_or_restarts_is_tried_again(server, run, scripted, code):
+    def closes(talk):
+        talk.hear(protocol.Hello)
+        talk.socket.close(code=code, reason="server stops")
+
+    assert run(server(closes, one_match).url, scripted(fourth)).finish().matches == 1
+
+
+def test_a_server_that_does_not_come_back_is_given_up(run, scripted, server, diary):
+    def last(talk):
+        told_to_come_again(talk)
+
+    alone = server(last)
+    timing = replace(QUICK, restart_ms=200)
+    going = run(alone.url, scripted(fourth), timing=timing)
+    wait_until(lambda: "reconnecting" in diary.lines)
+    alone.close()
+    with pytest.raises(InputError) as dead:
+        going.finish()
+    assert dead.value.code == "no_server"
+
+
+def test_what_is_no_server_of_ours_is_given_up_at_once(server, run, scripted, diary):
+    def refuse(connection, _request):
+        return connection.respond(503, "closed\n")  # and nothing about another try
+
+    stranger = server(any_number=True, process_request=refuse)
+    with pytest.raises(InputError, match="HTTP 503"):
+        run(stranger.url, scripted(fourth)).finish()
+    assert diary.lines == []
+
+
+@pytest.mark.parametrize("says", [True, False], ids=["told to wait", "silence"])
+def test_to_stop_ends_every_wait_for_a_server(server, run, scripted, diary, says):
+    heard = threading.Event()
+
+    def script(talk):
+        talk.hear(protocol.Hello)
+        if says:
+            talk.say(protocol.Error("server_full", "no room", retry_after_s=3_600.0))
+        heard.set()
+        talk.hear_the_end()
+
+    timing = replace(QUICK, open_ms=3_600_000)
+    going = run(server(script).url, scripted(fourth), timing=timing)
+    assert heard.wait(PATIENCE_S)
+    if says:
+        wait_until(lambda: "reconnecting" in diary.lines)
+    going.client.stop()
+    assert going.finish().matches == 0
+
+
 # leaving ------------------------------------------------------------------------------------------------
 
 
@@ -139,7 +215,7 @@ def test_a_leaving_agent_plays_on_what_runs_already_though_it_has_not_heard_of_i
     going.client.leave()
     cut.set()
     assert going.finish().matches == 1
-    assert diary.lines[-3:] == ["lost 7", "start 8", "end 8"]
+    assert sorted(diary.lines[-3:]) == ["end 8", "lost 7", "start 8"]
 
 
 def test_a_leaving_agent_waits_no_longer_for_a_match_that_has_ended(server, run, scripted):

@@ -7,9 +7,10 @@ import runpy
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict, replace
 
 import games
-from agents import student
+from agents import student, view
 from agents.clock import Clock
 from agents.local import play_match
 from agents.protocol import TimeControl
@@ -18,6 +19,17 @@ from games import InputError
 
 GAME = games.load("connect_four")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_agent.py"
+CONTROLS = [
+    TimeControl(400, margin_ms=200, ready_ms=20_000),
+    TimeControl(60_000, ready_ms=20_000, strikes=3),
+    TimeControl(0, bank_ms=300_000, increment_ms=2_000, ready_ms=20_000),
+    TimeControl(10_000, bank_ms=300_000, ready_ms=20_000),
+    TimeControl(0, bank_ms=60_000, byoyomi_ms=5_000, periods=3, strikes=1, ready_ms=20_000),
+    TimeControl(0, byoyomi_ms=5_000, periods=3, ready_ms=20_000),
+    TimeControl(0, ready_ms=20_000),
+    TimeControl(0, nodes=1_000, ready_ms=20_000),
+]
+"""Of every kind that a ladder can have."""
 
 
 @pytest.fixture
@@ -276,6 +288,56 @@ def test_a_trial_has_the_limit_of_a_first_move(write, control, limit):
     else:
         with pytest.raises(InputError, match=rf"choose took \d+ ms, the limit is {limit}"):
             student.trial(loaded, GAME, control)
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=str)
+def test_a_trial_shows_the_clock_of_the_ladder_with_at_most_a_second_for_the_move(write, control):
+    path = write(
+        "import pathlib\n\n"
+        "def choose(state, clock):\n"
+        "    shown = [clock.move_ms, clock.bank_ms, clock.increment_ms, clock.byoyomi_ms]\n"
+        "    shown += [clock.periods, clock.strikes, round(clock.share_ms())]\n"
+        "    with pathlib.Path(__file__).with_name('seen.txt').open('a') as file: print(*shown, file=file)\n"
+        "    return 3\n"
+    )
+    student.trial(student.load(path), GAME, control)
+    first = view.first_clock(control)
+    clock = Clock(**asdict(replace(first, move_ms=min(1_000, first.move_ms))))
+    shown = [list(map(int, line.split())) for line in path.with_name("seen.txt").read_text().splitlines()]
+    assert (
+        shown
+        == [
+            [
+                *(clock.move_ms, clock.bank_ms, clock.increment_ms, clock.byoyomi_ms),
+                *(clock.periods, clock.strikes, round(clock.share_ms())),
+            ]
+        ]
+        * 2
+    )
+    assert 0 < clock.share_ms() <= 1_000, "one that can be used, and is over soon"
+
+
+@pytest.mark.parametrize("where", ["match_start(self, start)", "__init__(self)"])
+def test_a_set_up_slower_than_the_ladders_start_up_allowance_is_refused(write, where):
+    path = write(
+        f"import time\n\nclass Player:\n    def {where}:\n        time.sleep(0.3)\n"
+        "    def choose(self, state, clock): return 3\n"
+    )
+    loaded = student.load(path)
+    student.trial(loaded, GAME, TimeControl(5_000, margin_ms=200, ready_ms=20_000))
+    with pytest.raises(InputError, match=r"match_start took \d+ ms, the limit is 150 ms") as refused:
+        student.trial(loaded, GAME, TimeControl(5_000, margin_ms=200, ready_ms=150))
+    assert str(path) in str(refused.value)
+
+
+def test_a_set_up_that_never_returns_is_told_with_its_own_limit(write):
+    path = write("import time\n\ndef match_start(start):\n    time.sleep(30)\n\ndef choose(s, c): return 3\n")
+    limits = TimeControl(50, margin_ms=10, ready_ms=70)
+    with pytest.raises(
+        InputError, match=r"match_start has not returned after \d+ ms, the limit is 70 ms"
+    ) as refused:
+        student.trial(student.load(path), GAME, limits, patience_ms=100)
+    assert f"{path}:4" in str(refused.value)
 
 
 def test_an_agent_is_set_up_before_it_is_tried(write):

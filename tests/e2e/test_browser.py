@@ -1,13 +1,15 @@
 """The pages of a running server, in a real browser."""
 
+import contextlib
 import os
 import re
 import shutil
 import signal
+import sqlite3
 from collections.abc import Callable, Iterator
 
 import pytest
-from harness import QUIET, Server
+from harness import QUIET, RawAgent, Server
 from playwright.sync_api import Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -60,6 +62,44 @@ def test_page_outlives_a_killed_server(make_server: Callable[..., Server], page:
     expect(page.locator("#lost")).to_be_hidden(timeout=PATIENCE_MS)
     expect(page.locator(".match-card .live:not(.quiet)").first).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".results")).not_to_have_text(results, timeout=PATIENCE_MS)
+
+
+@pytest.mark.deep
+def test_match_page_says_why_a_clock_stands_still(make_server: Callable[..., Server], page: Page) -> None:
+    server = make_server(**QUIET, PLYGROUND_GRACE_MS="600000")
+    server.open_ladders({"four": "connect_four"}, 600_000)
+    server.start()
+    both = [RawAgent(server, name, ladders=("four",)) for name in ("ada", "bob")]
+    seats = {agent.await_message("match_start")["seat"]: agent for agent in both}
+    for agent in both:
+        agent.send({"type": "ready", "match": 1})
+    seats[0].await_message("your_move")
+    page.goto(f"{server.url}/matches/1")
+    clocks = [page.locator(f".seat-{number} .clock") for number in (1, 2)]
+    said = page.locator(".stand")
+    expect(clocks[0]).to_have_class("clock running", timeout=PATIENCE_MS)
+
+    seats[0].close()
+    name, token = seats[0].name, seats[0].token
+    lost = f"{name} lost its connection; up to 600 s of it are not charged, then its clock runs."
+    expect(said).to_have_text(lost, timeout=PATIENCE_MS)
+    expect(clocks[0]).to_have_class("clock")
+    seats[0] = RawAgent(server, name, token=token, ladders=("four",))
+    expect(clocks[0]).to_have_class("clock running", timeout=PATIENCE_MS)
+    seats[0].move(seats[0].await_message("your_move"))
+    expect(clocks[1]).to_have_class("clock running", timeout=PATIENCE_MS)
+
+    database = sqlite3.connect(server.data_dir / "plyground.db", timeout=60, isolation_level=None)
+    with contextlib.closing(database):
+        database.execute("BEGIN EXCLUSIVE")
+        seats[1].move(seats[1].await_message("your_move"))
+        expect(clocks[1]).to_have_text("paused", timeout=PATIENCE_MS)
+        expect(said).to_have_text("Paused: the database is away.")
+        database.execute("ROLLBACK")
+    expect(said).to_have_text(f"{name} to move", timeout=PATIENCE_MS)
+    expect(clocks[0]).to_have_class("clock running", timeout=PATIENCE_MS)
+    for agent in seats.values():
+        agent.close()
 
 
 def test_the_link_shows_a_token_once_and_leaves_no_trace(

@@ -29,8 +29,8 @@ CALM_MS = 60_000
 """The limit of a move: a start of Python on a busy machine costs no game."""
 
 
-def connect(server: Server, file: Path, name: str) -> subprocess.Popen[bytes]:
-    arguments = ("connect", str(file), "--ladder", "four", "--name", name, "--server", server.url)
+def connect(server: Server, file: Path, name: str, *more: str) -> subprocess.Popen[bytes]:
+    arguments = ("connect", str(file), "--ladder", "four", "--name", name, "--server", server.url, *more)
     with (server.folder / f"{name}.log").open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "server.cli", *arguments],
@@ -155,5 +155,36 @@ def test_a_second_process_of_an_agent_takes_over_and_the_first_does_not_fight_ba
     newer.join(PATIENCE_S)
     assert not newer.is_alive()
     rival.stop()
+    server.stop()
+    server.doctor()
+
+
+def test_a_match_that_ended_while_its_agent_was_away_is_told_and_counted(
+    make_server: MakeServer, tmp_path: Path
+) -> None:
+    """The agent stands still while the server is restarted, and is not back in time: the match is void."""
+    server = make_server(**QUIET, PLYGROUND_RESUME_S="1")
+    server.open_ladders({"four": "connect_four"}, CALM_MS)
+    server.start()
+    rival = SteadyAgent(server, "rival", ("four",), concurrency=1)
+    file = tmp_path / "patient.py"
+    file.write_text(PATIENT.replace("0.1", "1"), encoding="utf-8")
+    away = connect(server, file, "away", "--matches", "1")
+    try:
+        match = wait_for(lambda: in_play(server, "away", 2), "a match in play")
+        away.send_signal(signal.SIGSTOP)
+        server.stop()
+        rival.stop()
+        server.start()
+        assert ended(server, match)["state"] == "void"
+        away.send_signal(signal.SIGCONT)
+        assert away.wait(PATIENCE_S) == 0
+    finally:
+        away.kill()
+        away.wait(PATIENCE_S)
+    lines = (server.folder / "away.log").read_text(encoding="utf-8").splitlines()
+    (told,) = [line for line in lines if line.startswith(f"match {match} finished: ")]
+    assert told.startswith(f"match {match} finished: void (")
+    assert lines[-1] == "left: 1 match played, 0 won 0 drawn 0 lost 1 void"
     server.stop()
     server.doctor()

@@ -6,10 +6,11 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness import ROOT, Server, environment, free_port, run_plyground, wait_for
+from harness import PATIENCE_S, QUIET, ROOT, RawAgent, Server, environment, free_port, run_plyground, wait_for
 
 EXAMPLE = ROOT / "examples" / "my_agent.py"
 FIRST_MATCH_S = 60
@@ -254,3 +255,65 @@ def test_what_the_report_says_repeats_the_fault(house_server: Server, tmp_path: 
     )
     assert repeated.returncode == 1, repeated.stderr
     assert "secret_weapon" in repeated.stdout + repeated.stderr
+
+
+# while the server restarts ----------------------------------------------------------------------------------
+
+STOPPING = "not connected (the server says: expected a server that goes on, got one that stops within"
+
+
+@pytest.fixture
+def stopping(make_server: Callable[..., Server], raw_agent: Callable[..., RawAgent]) -> Server:
+    """A server that is about to stop, and waits for a match to end."""
+    server = make_server(**QUIET, PLYGROUND_DRAIN_S="600")
+    server.open_ladders({"tic_tac_toe": "tic_tac_toe"}, 60_000)
+    server.start()
+    for agent in [raw_agent(server, name, ladders=("tic_tac_toe",)) for name in ("first", "second")]:
+        agent.await_message("match_start")
+    server.signal(signal.SIGTERM)
+    wait_for(lambda: server.get("/healthz")[0] == 503, "the server to drain")
+    return server
+
+
+@pytest.fixture
+def begun(stopping: Server) -> Iterator[subprocess.Popen[bytes]]:
+    """`connect`, begun meanwhile and told to come again."""
+    who = ("--ladder", "tic_tac_toe", "--name", "early", *ONE_MATCH, "--server", stopping.url)
+    with (stopping.folder / "early.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server.cli", "connect", str(EXAMPLE), *who],
+            cwd=stopping.folder,
+            env={**environment({}), "XDG_CONFIG_HOME": str(stopping.folder / "config")},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(lambda: STOPPING in said(stopping), "the refusal")
+        yield process
+    finally:
+        process.kill()
+        process.wait(PATIENCE_S)
+
+
+def said(server: Server) -> str:
+    """What `connect` has printed so far."""
+    return (server.folder / "early.log").read_text(encoding="utf-8")
+
+
+def test_who_comes_while_the_server_restarts_plays_when_it_is_back(
+    stopping: Server, begun: subprocess.Popen[bytes], steady_agent: Callable[..., object]
+) -> None:
+    stopping.signal(signal.SIGTERM)  # at once
+    stopping.wait()
+    wait_for(lambda: "not connected (Connection refused)" in said(stopping), "a try without an answer")
+    stopping.start()
+    steady_agent(stopping, "rival", "tic_tac_toe")
+    assert begun.wait(PATIENCE_S) == 0, said(stopping)
+    assert "left: 1 match played" in said(stopping)
+
+
+def test_who_waits_for_a_restart_can_leave(stopping: Server, begun: subprocess.Popen[bytes]) -> None:
+    begun.send_signal(signal.SIGINT)
+    assert begun.wait(PATIENCE_S) == 0, said(stopping)
+    assert said(stopping).endswith("left: 0 matches played, 0 won 0 drawn 0 lost\n")

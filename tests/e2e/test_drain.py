@@ -1,5 +1,6 @@
 """SIGTERM lets what runs come to its end for a while, and begins nothing new."""
 
+import json
 import signal
 from collections.abc import Callable
 
@@ -49,10 +50,13 @@ def test_a_match_comes_to_its_end_under_a_server_that_stops(make_server: MakeSer
     server = draining_server(make_server)
     agents = pair(server)
     play_on(agents, "4", "0")
+    assert "plyground_admission_open 1.0" in server.get("/metrics")[1].decode().splitlines()
     (waiting,) = server.items("matches?state=queued")
     server.signal(signal.SIGTERM)
     await_draining(server)
     assert health(server) == (503, "draining", "ok")
+    assert json.loads(server.get("/healthz")[1])["admission"] == "waiting"
+    assert "plyground_admission_open 0.0" in server.get("/metrics")[1].decode().splitlines()
     assert "is about to stop" in server.get("/")[1].decode()
     play_on(agents, "3", "1", "5", first=2)
     ends = [agent.await_message("match_end") for agent in agents]

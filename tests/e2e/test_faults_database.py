@@ -5,12 +5,13 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 import psutil
 import pytest
-from harness import QUIET, RawAgent, Server, wait_for
+from harness import PATIENCE_S, QUIET, RawAgent, Server, wait_for
 from witness import (
     IMPATIENT,
     IMPATIENT_S,
@@ -33,6 +34,10 @@ LADDERS = {"tic_tac_toe": "tic_tac_toe", "connect_four": "connect_four"}
 MOVE_MS = 2_000
 SOON_S = 1.0
 """The server looks after its database so often; its claim follows at once."""
+
+KNOCK_S = 0.5
+OUTAGE_S = 6.0
+"""More than a grace of 1 s and what it takes to come and to go."""
 
 
 @contextlib.contextmanager
@@ -191,5 +196,52 @@ def test_an_agent_that_could_not_come_back_to_its_match_does_not_lose_it(
     assert end["outcome"] == ["void", "void"]
     assert end["detail"] == "the database was away when an agent wanted to come back; counts for nobody"
     assert_replayed(server, 1)
+    server.stop()
+    server.doctor()
+
+
+def come_back(server: Server, agent: RawAgent) -> RawAgent:
+    """Knock again and again, as our clients do, until the server lets the agent in."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        back = RawAgent(server, agent.name, token=agent.token)
+        back.hello(ladders=["blitz"])
+        if back.receive()["type"] == "welcome":
+            return back
+        back.close()
+        time.sleep(KNOCK_S)
+    raise AssertionError("never let in")
+
+
+def test_an_agent_is_not_charged_for_the_time_that_the_database_kept_it_from_coming_back(
+    make_server: MakeServer, postgres: Any
+) -> None:
+    server = make_server(**QUIET, PLYGROUND_DATABASE_URL=postgres.get_uri(), PLYGROUND_GRACE_MS="1000")
+    config = server.folder / "ladders.toml"
+    config.write_text(
+        '[[ladders]]\nname = "blitz"\ngame = "tic_tac_toe"\nbank_ms = 30000\n', encoding="utf-8"
+    )
+    server.settings["PLYGROUND_CONFIG"] = str(config)
+    server.start()
+    both = [RawAgent(server, name, ladders=("blitz",)) for name in ("ada", "bob")]
+    seats = {agent.await_message("match_start")["seat"]: agent for agent in both}
+    for agent in both:
+        agent.send({"type": "ready", "match": 1})
+    seats[0].await_message("your_move")
+    with ThreadPoolExecutor(1) as pool:
+        with stopped(server, postgres):
+            seats[0].close()
+            knocking = pool.submit(come_back, server, seats[0])
+            time.sleep(OUTAGE_S)
+        back = knocking.result()
+    request = back.await_message("your_move")
+    assert request["clock"]["move_ms"] > 30_000 - OUTAGE_S * 1000, "the outage is given back"
+    back.move(request)
+    back.await_message("ack")
+    move = server.match(1)["clock"][0]
+    assert move["lag_ms"] >= OUTAGE_S * 1000 - 500
+    assert move["charged_ms"] < move["lag_ms"]
+    back.send({"type": "resign", "match": 1})
+    back.await_message("match_end")
     server.stop()
     server.doctor()

@@ -17,7 +17,8 @@ from server.core import match as core
 from server.core.outcome import Cause
 from server.db.ladders import Ladder
 from server.db.resume import Seated
-from server.running_match import COME_BACK_S, KEPT_AWAY, RunningMatch, Shell
+from server.knocks import COME_BACK_S
+from server.running_match import KEPT_AWAY, RunningMatch, Shell
 
 CONTROL = protocol.TimeControl(move_ms=300, margin_ms=50, ready_ms=500)
 LADDER = Ladder(1, "tic_tac_toe", "Tic-tac-toe", "tic_tac_toe", CONTROL)

@@ -5,6 +5,7 @@ import gc
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -348,6 +349,21 @@ async def test_a_request_tells_what_is_left_and_how_the_last_move_was_measured(h
     assert second.last == protocol.LastMove(1040, 40, 1000, limit_ms=60_000, round_trip_ms=40.0)
 
 
+@pytest.mark.parametrize("hall", [FISCHER], indirect=True)
+async def test_a_repeated_request_tells_what_is_left_without_what_the_server_lost(hall: Hall):
+    await hall.all_ready()
+    hall.match.deliver(core.Lost(0, time.monotonic()))
+    hall.lost_s = 1_000.0  # more than can have passed: nothing of the bank is used
+    hall.match.deliver(core.Back(0, time.monotonic()))
+    await hall.until(lambda: len(hall.heard(protocol.YourMove)) == 2)
+    assert hall.heard(protocol.YourMove)[1].clock.move_ms == 60_000
+    await asyncio.sleep(0.01)
+    hall.lost_s = 0.0
+    hall.match.deliver(core.Back(0, time.monotonic()))
+    await hall.until(lambda: len(hall.heard(protocol.YourMove)) == 3)
+    assert hall.heard(protocol.YourMove)[2].clock.move_ms < 60_000
+
+
 async def test_lateness_of_the_loop_is_not_charged_to_whoever_answers(hall: Hall):
     await hall.all_ready()
     hall.lost_s = 0.3
@@ -370,6 +386,16 @@ async def test_a_time_in_which_the_server_stood_still_is_given_back_at_its_end(h
     end = hall.heard(protocol.MatchEnd)[0]
     assert end.cause == ["timeout", "normal"]
     assert time.monotonic() - request.at >= 0.55 + 0.6
+
+
+async def test_spectators_are_told_when_a_time_is_not_over_that_should_be(hall: Hall):
+    shown: list[bool] = []
+    hall.match._shell = replace(hall.match._shell, show=lambda match: shown.append(match.match.over))
+    await hall.all_ready()
+    shown.clear()
+    hall.lost_s = 0.6
+    await hall.until(lambda: hall.match.match.over)
+    assert shown == [False, True]
 
 
 async def test_a_server_that_stood_still_for_too_long_ends_the_match_void_though_nobody_answered(hall: Hall):

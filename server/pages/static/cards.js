@@ -44,12 +44,18 @@ class Card {
     this.element.classList.toggle("is-over", !this.runs);
     for (const line of this.lines) line.update(view);
     this.board.draw(view.board, { label: boardLabel(view), animate: grows });
-    write(this.note, standText(view));
-    this.note.title = standText(view);
+    this.tell();
+  }
+
+  tell() {
+    const text = standText(this.view);
+    write(this.note, text);
+    if (this.note.title !== text) this.note.title = text;
   }
 
   tick() {
     for (const line of this.lines) if (line.ticks) line.tick();
+    if (this.view.state === "running") this.tell();
   }
 }
 

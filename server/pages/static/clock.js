@@ -1,5 +1,7 @@
 // Clocks and times. The server's time is learned from its own stamps; the reader's clock may be wrong.
 
+const OVERDUE_MS = 1000; // an end takes a moment: there is a margin, and the way to the reader
+
 let aheadMs = Infinity; // how far the reader's clock is ahead of the server's, the network's delay included
 
 /** Learn from a server's time stamp that has just arrived. The smallest difference seen is the best one. */
@@ -14,7 +16,21 @@ export function serverNow() {
 
 /** What the seat to move has left now, in milliseconds, never below zero. */
 export function leftMs(view) {
-  return Math.max(0, view.clock_ms - Math.max(0, serverNow() - view.at));
+  return Math.max(0, uncutMs(view));
+}
+
+/** Whether that clock stands still now: its agent is away, and that is forgiven for a while. */
+export function isForgiven(view) {
+  return !view.players[view.to_move]?.connected && serverNow() - view.at < view.still_ms;
+}
+
+/** Whether the time is up, and yet no end was told: the server may be giving time back, or be busy. */
+export function isOverdue(view) {
+  return view.clock_ms !== null && uncutMs(view) < -OVERDUE_MS;
+}
+
+function uncutMs(view) {
+  return view.clock_ms - Math.max(0, serverNow() - view.at - view.still_ms);
 }
 
 /** Minutes and seconds; tenths under ten seconds. */

@@ -7,9 +7,10 @@ import { copyButtons } from "./copy.js";
 import { Feed } from "./feed.js";
 import { lostNotice } from "./lost.js";
 import { MoveList } from "./moves.js";
+import { isPaused, keepNotice, lookSoon } from "./notice.js";
 import { SeatLine, write } from "./seats.js";
 import { TimeTable } from "./timing.js";
-import { detailText, msText, standText } from "./words.js";
+import { detailText, measuredText, msText, standText, unmadeText } from "./words.js";
 
 const TICK_MS = 100;
 const QUEUED_MS = 3000;
@@ -98,10 +99,18 @@ async function load() {
   part("verdict").hidden = whole.verdict === null;
   moves.set(whole.view.moves, whole.view.players, whole.times);
   take(whole.view, false);
+  showUnmade(whole.request);
   if (isOver(view)) {
     feed?.stop();
     feed = null;
   }
+}
+
+/** Show the request that was open when the match ended, beside the moves but as none of them. */
+function showUnmade(request) {
+  if (request === null) return;
+  moves.end(`ply ${request.ply}: ${unmadeText(view, request)}, ${measuredText(request)}; not a move`);
+  times.end(view, request);
 }
 
 /** Link to the match that repeats this one, if it was void. */
@@ -115,6 +124,7 @@ function showReplay(number) {
 
 function event(match) {
   const next = match.ply === view.ply + 1;
+  if (isPaused()) lookSoon();
   if (isOver(view) || match.ply < view.ply) return;
   if (isOver(match) || match.ply > view.ply + 1) {
     load().catch(() => feed?.restart());
@@ -158,7 +168,9 @@ function listen() {
     STEPS[KEYS[pressed.key]]();
   });
   setInterval(() => {
-    if (!document.body.classList.contains("is-stale")) for (const line of lines) if (line.ticks) line.tick();
+    if (document.body.classList.contains("is-stale")) return;
+    for (const line of lines) if (line.ticks) line.tick();
+    if (view.state === "running") write(part("stand"), standText(view));
   }, TICK_MS);
 }
 
@@ -194,4 +206,7 @@ if (location.hash) show(Number(location.hash.slice(1)) || 0);
 listen();
 writeTimes();
 await begun();
-if (!isOver(view)) follow();
+if (!isOver(view)) {
+  keepNotice();
+  follow();
+}

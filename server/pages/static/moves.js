@@ -30,6 +30,13 @@ export class MoveList {
     this.host.parentElement.setAttribute("aria-live", "polite");
   }
 
+  /** Show in words what was asked last and became no move. */
+  end(text) {
+    this.unmade ??= make("li", "unmade");
+    write(this.unmade, text);
+    this.host.append(this.unmade);
+  }
+
   add(action, ms) {
     const seat = this.actions.length % this.players.length;
     if (seat === 0) {

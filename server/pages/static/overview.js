@@ -6,7 +6,7 @@ import { copyButtons } from "./copy.js";
 import { Feed } from "./feed.js";
 import { watchFragments } from "./fragments.js";
 import { lostNotice } from "./lost.js";
-import { keepNotice } from "./notice.js";
+import { isPaused, keepNotice, lookSoon } from "./notice.js";
 import { write } from "./seats.js";
 
 const host = document.querySelector("#matches");
@@ -51,6 +51,7 @@ const feed = new Feed(ladder ? { ladder } : { front: true }, {
     fillPlaces().then(() => catchUp(gone)).catch(() => feed.restart());
   },
   event(match) {
+    if (isPaused()) lookSoon();
     grid.update(match);
     countRunning();
     if (match.state === "finished" || match.state === "void") refresh(match.ladder);

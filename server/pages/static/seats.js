@@ -1,6 +1,7 @@
 // A seat's line: mark, name, rating, and a clock or a score.
 
-import { clockText, isLow, leftMs } from "./clock.js";
+import { clockText, isForgiven, isLow, isOverdue, leftMs } from "./clock.js";
+import { isPaused } from "./notice.js";
 import { seatMark } from "./svg.js";
 import { changeText, ratingText, scoreText } from "./words.js";
 
@@ -34,8 +35,7 @@ export class SeatLine {
     this.element.classList.toggle("is-away", !player.connected && !over);
     this.element.classList.toggle("is-winner", player.outcome === "win");
     this.ticks = view.state === "running" && view.to_move === this.seat && view.clock_ms !== null;
-    this.clock.classList.toggle("running", this.ticks);
-    this.clock.classList.remove("low");
+    this.clock.classList.remove("running", "low");
     if (this.ticks) this.tick();
     else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(player.clock?.move_ms ?? view.move_ms) : "");
   }
@@ -49,11 +49,15 @@ export class SeatLine {
     this.style = style;
   }
 
-  /** Show the time left now. Only called while this seat's clock runs. */
+  /** Show the time left now, as a clock that runs only while it does. Only called while this seat is to move. */
   tick() {
     const ms = leftMs(this.view);
-    write(this.clock, clockText(ms));
-    this.clock.classList.toggle("low", isLow(ms, this.view.move_ms));
+    const overdue = isOverdue(this.view);
+    const paused = isPaused();
+    const runs = !paused && !overdue && !isForgiven(this.view);
+    write(this.clock, paused ? "paused" : overdue ? "…" : clockText(ms));
+    this.clock.classList.toggle("running", runs);
+    this.clock.classList.toggle("low", runs && isLow(ms, this.view.move_ms));
   }
 }
 

@@ -2,24 +2,40 @@
 
 import { write } from "./seats.js";
 import { seatMark } from "./svg.js";
-import { leftText, measuredText, msText } from "./words.js";
+import { leftText, measuredText, msText, unmadeText } from "./words.js";
 
 const CLASSES = ["agent left", "", "number", "wide"]; // of the cells of a row
 
 export class TimeTable {
   constructor(host) {
     this.host = host;
+    this.rows = []; // by seat
+    this.unmade = null;
   }
 
   /** Show what is known now. A row is made once; after that only what differs changes. */
   update(view) {
     for (const { seat, agent, clock, last } of view.players) {
-      const [name, left, measured, refunded] = (this.host.rows[seat] ?? this.make(seat)).cells;
+      const [name, left, measured, refunded] = (this.rows[seat] ??= this.make(seat)).cells;
       write(name.querySelector("bdi"), agent);
       write(left, leftText(clock));
       write(measured, measuredText(last));
       write(refunded, last ? msText(last.refunded_ms) : "–");
     }
+  }
+
+  /** Show what was asked last and became no move, below the row of the seat that was asked. */
+  end(view, request) {
+    if (this.unmade === null) {
+      this.unmade = this.host.insertRow(this.rows[request.seat].sectionRowIndex + 1);
+      this.unmade.className = "unmade";
+      for (const name of ["left", "number", "wide"]) this.unmade.insertCell().className = name;
+      this.unmade.cells[0].colSpan = 2;
+    }
+    const [what, measured, refunded] = this.unmade.cells;
+    write(what, `ply ${request.ply}, not a move`);
+    write(measured, `${unmadeText(view, request)}, ${measuredText(request)}`);
+    write(refunded, msText(request.refunded_ms));
   }
 
   make(seat) {

@@ -1,5 +1,8 @@
 // What happened, in words.
 
+import { isForgiven, isOverdue } from "./clock.js";
+import { isPaused } from "./notice.js";
+
 const CAUSES = JSON.parse(document.documentElement.dataset.causes);
 const NOBODY = "counts for nobody";
 const SCORES = { win: "1", draw: "½", loss: "0", void: "–" };
@@ -48,6 +51,14 @@ export function measuredText(last) {
   return `${last.elapsed_ms.toLocaleString("en")}${limit} ms${last.timed_out ? ", too late" : ""}`;
 }
 
+/** How it went with the request that was open when the match ended, which became no move. */
+export function unmadeText(view, request) {
+  if (view.state === "void") return "still open";
+  if (request.received_at === null) return "no answer";
+  const { cause } = view.players[request.seat];
+  return cause === "timeout" ? "too late" : (CAUSES[cause] ?? cause);
+}
+
 /** How the match stands or ended, in one sentence. */
 export function standText(view) {
   switch (view.state) {
@@ -73,12 +84,19 @@ export function detailText(view) {
   return [who, why].filter(Boolean).join(", ");
 }
 
-/** The seat whose turn it is, or who is away. */
+/** The seat whose turn it is, who is away, and what stops the clock. */
 function runningText(view) {
-  const away = view.players.filter((player) => !player.connected);
-  if (away.length) return `${names(away)} lost the connection. The clock runs on.`;
+  if (isPaused()) return "Paused: the database is away.";
   const mover = view.players[view.to_move];
-  return mover ? `${mover.agent} to move` : "";
+  if (mover && isOverdue(view)) return `The time of ${mover.agent} is up, unless the server gives some back.`;
+  if (mover && !mover.connected) {
+    const lost = `${mover.agent} lost its connection;`;
+    if (!isForgiven(view)) return `${lost} its clock runs.`;
+    return `${lost} up to ${secondsText(view.still_ms)} of it are not charged, then its clock runs.`;
+  }
+  const away = view.players.filter((player) => !player.connected);
+  const turn = mover ? `${mover.agent} to move` : "";
+  return away.length ? [`${names(away)} lost the connection`, turn].filter(Boolean).join("; ") : turn;
 }
 
 function endText(view) {

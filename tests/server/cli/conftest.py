@@ -119,9 +119,10 @@ def plyground(launch: Callable[..., Awaitable[asyncio.subprocess.Process]]) -> P
     return run
 
 
-def problem(status: int, code: str, detail: str) -> web.Response:
+def problem(status: int, code: str, detail: str, **headers: str) -> web.Response:
     body = {"type": "about:blank", "title": "No", "status": status, "code": code, "detail": detail}
-    return web.json_response(body, status=status, content_type="application/problem+json")
+    kind = "application/problem+json"
+    return web.json_response(body, status=status, content_type=kind, headers=headers)
 
 
 @dataclass
@@ -146,10 +147,14 @@ class ScriptedServer:
     move_ms: int = 5_000
     replace_at: int | None = None
     """The match at whose start the agent is told that another connection took over."""
+    refusals: dict[str, list[web.Response]] = field(default_factory=dict)
+    """What is answered first to each request for a path, before it is served."""
+    farewells: list[protocol.Error] = field(default_factory=list)
+    """What agents are told at first in place of welcome; then the connection is closed with code 1013."""
     url: str = ""
 
     def application(self) -> web.Application:
-        app = web.Application()
+        app = web.Application(middlewares=[self.refuse])
         api = "/api/v1"
         app.add_routes(
             [
@@ -163,6 +168,11 @@ class ScriptedServer:
             ]
         )
         return app
+
+    @web.middleware
+    async def refuse(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        refusals = self.refusals.get(request.path)
+        return refusals.pop(0) if refusals else await handler(request)
 
     async def ladders(self, _request: web.Request) -> web.Response:
         control = {"move_ms": self.move_ms, "margin_ms": 200, "ready_ms": 10_000}
@@ -205,6 +215,11 @@ class ScriptedServer:
         hello = protocol.decode_from_agent(await socket.receive_str())
         assert isinstance(hello, protocol.Hello)
         self.hellos.append(hello)
+        if self.farewells:
+            farewell = self.farewells.pop(0)
+            await self.send(socket, farewell)
+            await socket.close(code=1013, message=farewell.code.encode())
+            return socket
         if request.headers.get("Authorization") != f"Bearer {self.tokens.get(hello.agent)}":
             await self.send(
                 socket, protocol.Error("bad_token", "expected a token of this server, got another")

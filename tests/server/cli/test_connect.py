@@ -1,14 +1,25 @@
 """`plyground connect`: from a file to matches, and every way in which it can be refused."""
 
 import asyncio
+import io
 import json
+import os
 import shlex
 import signal
 import stat
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from aiohttp import web
+
+from agents.matches import Played
+from agents.protocol import Error
+from server.cli.connect import _until_interrupted
+from server.cli.events import Reporter
+
+from .conftest import problem
 
 PATIENCE_S = 60
 HERE = f"{shlex.quote(str(Path(sys.executable).absolute()))} -m server.cli"
@@ -277,3 +288,81 @@ async def test_the_trial_leaves_nothing_in_the_files_globals(connect, agent_file
     result = await connect("mine.py", "--ladder", "small", "--name", "ada", "--matches", "1")
     assert result.code == 0
     assert result.err.splitlines().count("call 1") == 2  # one in the trial, one in the match
+
+
+# a server that says to come again -----------------------------------------------------------------------
+
+AWAY = "the database cannot be reached"
+STOPPING = "expected a server that goes on, got one that stops within 1 s; come again after its next start"
+
+
+async def test_a_server_that_says_to_come_again_is_told_and_tried_again(connect, scripted, agent_file):
+    agent_file("mine.py", FIRST)
+    limit = "expected at most 10 in 60 s, got one more; the next is possible in 1 s"
+    scripted.refusals = {
+        "/api/v1/ladders": [
+            problem(503, "database_unavailable", AWAY),
+            web.Response(status=503, text="not yet", headers={"Retry-After": "0"}),
+        ],
+        "/api/v1/agents": [problem(429, "too_many_requests", limit, **{"Retry-After": "1"})],
+    }
+    scripted.farewells = [Error("server_stopping", STOPPING), Error("database_unavailable", AWAY)]
+    result = await connect("mine.py", "--ladder", "small", "--name", "ada", "--matches", "1")
+    result.assert_done()
+    waits = [line for line in result.out.splitlines() if line.startswith("not connected (")]
+    words = (AWAY, f"status 503 from {scripted.url}", limit, STOPPING, AWAY)
+    for line, why in zip(waits, words, strict=True):
+        assert line.startswith(f"not connected (the server says: {why}); next try in ")
+    assert result.out.splitlines()[-1].startswith("left: 1 match played")
+
+
+@pytest.mark.parametrize("where", ["ladders", "registration", "socket"])
+async def test_ctrl_c_ends_each_wait_at_once(launch, interrupt, scripted, agent_file, where):
+    agent_file("mine.py", FIRST)
+    later = problem(503, "busy", "come again", **{"Retry-After": "3600"})
+    if where == "socket":
+        scripted.farewells = [Error("server_full", "come again", retry_after_s=3_600.0)]
+    else:
+        scripted.refusals[f"/api/v1/{'ladders' if where == 'ladders' else 'agents'}"] = [later]
+    arguments = ("connect", "mine.py", "--ladder", "small", "--name", "ada", "--server", scripted.url)
+    process = await launch(*arguments)
+    async with asyncio.timeout(PATIENCE_S):
+        while not (await process.stdout.readline()).startswith(b"not connected (the server says: come again"):
+            pass
+    err = await interrupt(process)
+    assert (process.returncode, err) == (0 if where == "socket" else 130, b"")
+    assert scripted.matches == 0
+
+
+class Stuck:
+    """A client that waits for a server which does not answer, and cannot be stopped meanwhile."""
+
+    def __init__(self):
+        self.begun, self.free = threading.Event(), threading.Event()
+        self.returned = threading.Event()
+        self.stopped = False
+        self.played = Played(matches=3)
+
+    def run(self):
+        self.begun.set()
+        self.free.wait(PATIENCE_S)
+        self.returned.set()
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_ctrl_c_does_not_wait_for_a_server_that_is_silent():
+    stuck = Stuck()
+
+    def press():
+        assert stuck.begun.wait(PATIENCE_S)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with Reporter("http://127.0.0.1:1", io.StringIO()) as reporter:
+        played = _until_interrupted(stuck, reporter)
+    assert (played.matches, stuck.stopped) == (3, True)
+    assert not stuck.returned.is_set()
+    stuck.free.set()
+    assert stuck.returned.wait(PATIENCE_S)

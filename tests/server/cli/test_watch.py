@@ -1,10 +1,13 @@
 """`plyground watch`, scripted: what a spectator sees of a match."""
 
+import time
+
 import msgspec
 import pytest
 
 from agents.protocol import Event, MatchView, Seat, Snapshot, Unwatch, Watch, encode
 from games import Position, load
+from server.cli.watch import _left_ms
 
 GAME = load("tic_tac_toe")
 MOVES = ["0", "4", "1", "5", "2"]
@@ -146,3 +149,10 @@ async def test_a_server_that_goes_away(plyground, scripted):
     scripted.watching = []
     result = await plyground("watch", "7", "--server", scripted.url)
     result.assert_refused("watch", f"expected the server at {scripted.url}, got a closed connection")
+
+
+def test_what_is_left_does_not_shrink_while_the_clock_stands_still():
+    told_at = time.monotonic() - 10
+    assert _left_ms(view(1, still_ms=60_000), told_at) == 4_000
+    assert _left_ms(view(1, still_ms=8_000), told_at) in range(1_000, 2_001)
+    assert _left_ms(view(1), told_at) == 0

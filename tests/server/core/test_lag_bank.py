@@ -30,7 +30,8 @@ COLUMNS = "547125662261271266215743771576315353334444"
 class Turn:
     """What the client does with one request. Times in milliseconds; `pong_ms` of None answers no ping.
 
-    The server's loop is late by `lag_ms` in taking the answer, and the client is away for `away_ms`.
+    The server's loop is late by `lag_ms` in taking the answer, and the client is away for `away_ms`, the last
+    `kept_ms` of it because the server did not let it in.
     """
 
     think_ms: float = 300.0
@@ -38,6 +39,7 @@ class Turn:
     rest_ms: float = 1500.0
     lag_ms: float = 0.0
     away_ms: float = 0.0
+    kept_ms: float = 0.0
     guesses: tuple[bytes, ...] = ()
     info: dict | None = None
     flood: int = 0
@@ -104,7 +106,7 @@ class Play:
         if turn.away_ms:
             self.tell(Lost(0, at))
             self.wait_until(at + turn.away_ms / 1000)
-            self.tell(Back(0, self.now))
+            self.tell(Back(0, self.now, turn.kept_ms / 1000))
         for guess in turn.guesses:
             self.inbox.heard_at = self.now
             assert not self.pings._take(guess), "nobody guesses a payload"
@@ -158,6 +160,7 @@ TURNS = st.lists(
         rest_ms=ms(3000),
         lag_ms=st.just(0.0) | ms(700),
         away_ms=st.just(0.0) | ms(900),
+        kept_ms=st.just(0.0) | ms(900),
         guesses=st.lists(st.binary(max_size=7) | st.just(bytes(8)), max_size=2).map(tuple),
         info=st.none() | st.just({"elapsed_ms": 0, "round_trip_ms": 9000, "lag_ms": 9000}),
         flood=st.integers(0, 3),
@@ -177,7 +180,8 @@ def test_no_move_is_refunded_more_than_it_took_nor_a_match_more_than_the_bank_ho
     for timing, turn in zip(game.timings, turns, strict=True):
         assert 0 <= timing.refunded_ms <= timing.elapsed_ms
         assert timing.charged_ms == timing.elapsed_ms - timing.refunded_ms
-        assert timing.lag_ms <= turn.lag_ms + 1, "no more than the server was late"
+        kept_ms = min(turn.kept_ms, turn.away_ms)
+        assert timing.lag_ms <= turn.lag_ms + kept_ms + 2, "no more than the server was late"
         assert timing.away_ms <= turn.away_ms + 1, "no more than it was away"
     assert sum(t.away_ms for t in game.timings) <= GRACE_MS
     for moves in range(1, len(turns) + 1):

@@ -206,11 +206,11 @@ class MatchMachine(RuleBasedStateMachine):
         self.forget_readiness(seat)
         self.tell(Lost(seat, self.now))
 
-    @rule(seat=SEATS)
-    def come_back(self, seat):
+    @rule(seat=SEATS, kept_s=st.sampled_from([0.0, 0.5, 30.0]))
+    def come_back(self, seat, kept_s):
         self.absent_seats.discard(seat)
         self.forget_readiness(seat)
-        effects = self.tell(Back(seat, self.now))
+        effects = self.tell(Back(seat, self.now, kept_s))
         asked = [effect for effect in effects if type(effect) is Ask]
         request = self.match.open
         waits = request is not None and not request.striking and self.match.to_move == seat
@@ -310,7 +310,7 @@ class MatchMachine(RuleBasedStateMachine):
     @rule()
     def all_come_back(self):
         for seat in (0, 1):
-            self.come_back(seat)
+            self.come_back(seat, 0.0)
         self.all_ready()
         assert self.match.phase is Phase.RUNNING
 

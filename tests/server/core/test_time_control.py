@@ -340,6 +340,49 @@ def test_nobody_waits_for_an_absent_agent_as_long_as_its_bank_lasts(new_match):
     assert match.match.deadline > match.now + 3000
 
 
+def test_time_away_by_the_servers_own_doing_costs_neither_time_nor_grace(new_match):
+    match = new_match(Terms(move_ms=0, bank_ms=10_000, grace_ms=2000)).begin()
+    match.hand_over()
+    match.wait(0.5).tell(Lost(0, match.now))
+    match.wait(9.0).tell(Back(0, match.now, kept_s=8.0))
+    assert match.match.clock_ms(match.now) == 9_500
+    match.wait(0.25).answer("4")
+    assert match.times() == (9750, 9000, 750)
+    timing = match.of(Accept)[0].timing
+    assert (timing.lag_ms, timing.away_ms) == (8000, 1000)
+    assert match.match.clocks[0].grace_ms == 1000
+
+
+def test_the_deadline_moves_by_what_the_server_kept_an_agent_away(new_match):
+    match = new_match(GRACE).begin()
+    match.hand_over()
+    asked = match.now
+    match.tell(Lost(0, match.now))
+    match.wait(1.5).tell(Back(0, match.now, kept_s=1.25))
+    assert match.match.deadline == pytest.approx(asked + 1.0 + MARGIN_S + 1.5)
+    time_out(match)
+    match.assert_forfeit(seat=0, cause="timeout")
+
+
+def test_nobody_is_kept_away_for_longer_than_it_was_away(new_match):
+    match = new_match(GRACE).begin()
+    match.wait(30).hand_over()
+    match.wait(0.5).tell(Lost(0, match.now))
+    match.wait(0.25).tell(Back(0, match.now, kept_s=30.0))
+    match.wait(0.25).answer("4")
+    assert match.times() == (1000, 250, 750)
+
+
+def test_in_one_move_nobody_is_kept_away_for_longer_than_an_absent_agent_is_waited_for(new_match):
+    match = new_match(Terms(move_ms=0, bank_ms=3_600_000)).begin()
+    match.hand_over()
+    for _ in range(2):
+        match.tell(Lost(0, match.now))
+        match.wait(50).tell(Back(0, match.now, kept_s=50.0))
+    match.answer("4")
+    assert match.times() == (100_000, int(ABSENT_S) * 1000, 40_000)
+
+
 # the server's own faults ------------------------------------------------------------------------------
 
 

@@ -254,3 +254,38 @@ def test_who_does_not_know_whether_a_match_was_begun_begins_it_once(league):
         league.do(matches.begin_again, match, "server-2", league.now())
     assert league.begin(other) == 1
     assert league.do(matches.begin_again, other, "server-1", league.now()) == first
+
+
+async def test_a_probe_finds_a_locked_database_also_where_nobody_writes(sqlite_url, monkeypatch):
+    """It can still be read."""
+    monkeypatch.setattr(engine, "BUSY_S", 0.05)
+    database = Database.open(sqlite_url)
+    other = sqlite3.connect(str(database.url.database), isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        assert await database.read(one) == 1
+        await database.probe()
+        await until(lambda: database.absence.failed)
+        assert database.absence.why == "the database was locked"
+        other.execute("ROLLBACK")
+        await database.probe()
+        await until(lambda: not database.absence.failed)
+    finally:
+        other.close()
+        database.close()
+
+
+async def test_a_probe_writes_only_where_nothing_was_written_lately(db, monkeypatch):
+    tries = []
+    monkeypatch.setattr(engine, "touch", lambda conn: tries.append(touch(conn)))
+    monkeypatch.setattr(engine, "IDLE_S", 3600.0)
+    await db.probe()
+    await until(lambda: db.absence.idle_s() < 3600)
+    assert len(tries) == 1, "nothing was written before"
+    await db.probe()
+    await db.write(lambda _conn: None)
+    assert len(tries) == 1
+    monkeypatch.setattr(engine, "IDLE_S", -1.0)
+    await db.probe()
+    await db.write(lambda _conn: None)
+    assert len(tries) == 2

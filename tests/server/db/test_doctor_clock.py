@@ -124,7 +124,7 @@ DAMAGE = {
     "a round trip that no line has": (move("round_trip_ms = 2000.5", ply=0), "round_trip"),
     "a round trip below 0": (move("round_trip_ms = -1", ply=1), "round_trip"),
     "a lateness of the server that makes a match void": (
-        move("elapsed_ms = 10100, charged_ms = 60, lag_ms = 10002, round_trip_ms = 38", ply=0),
+        move("elapsed_ms = 70100, charged_ms = 60, lag_ms = 70002, round_trip_ms = 38", ply=0),
         "overload",
     ),
     "a move before the match": (move("received_at = '2026-03-01T11:58:00.000000+00:00'", ply=2), "received"),
@@ -171,7 +171,7 @@ DAMAGE = {
         "refund",
     ),
     "a loss on time by a server that was very late": (
-        request(1, elapsed_ms=11_262, refunded_ms=10_062, lag_ms=10_002),
+        request(1, elapsed_ms=71_262, refunded_ms=70_062, lag_ms=70_002),
         "overload",
     ),
     "a loss on time before the match": (request(1, at="2026-03-01T11:58:00+00:00"), "received"),

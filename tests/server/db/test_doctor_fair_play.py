@@ -67,7 +67,8 @@ class Game:
             self.take(core.Lost(seat, self.at, gone=self.rng.random() < 0.1))
         elif what < 0.9:
             self.at += self.rng.uniform(0, min(left_s, 0.2))
-            self.take(core.Back(seat, self.at))
+            kept_s = self.rng.choice([0.0, 0.0, self.rng.uniform(0, 1)])
+            self.take(core.Back(seat, self.at, kept_s))
         else:
             late_s = self.rng.choice([0.0, self.rng.uniform(0, 0.02)])
             self.at = self.match.deadline + late_s

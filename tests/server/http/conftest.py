@@ -142,10 +142,17 @@ def revoked():
 
 
 @pytest.fixture
-async def client(world, db, settings, registry, clock, registrations, revoked):
+def extend():
+    """Adds to the application, before it starts; here nothing."""
+    return lambda app: None
+
+
+@pytest.fixture
+async def client(world, db, settings, registry, clock, registrations, revoked, extend):
     app = web.Application(middlewares=middlewares())
     app[SERVICES] = Services(db, settings, registry, clock, Limits(settings, registrations), revoked.append)
     app.add_routes(routes())
+    extend(app)
     server = TestServer(app)
     await server.start_server(auto_decompress=False)
     async with TestClient(server) as client:

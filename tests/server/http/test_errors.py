@@ -128,13 +128,22 @@ async def test_redirections_are_no_errors(client):
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/ws/agent", "/ws/watch", "/healthz"])
+async def test_where_programs_ask_nobody_gets_a_page(client, path):
+    """These answers wait for no turn, so none of them may cost what a page does."""
+    data = await client.get(path, headers=BROWSER)
+    assert (data.status, data.content_type) == (404, "application/problem+json")
+
+
 async def test_a_browser_gets_a_page_except_from_the_api(client):
-    browser = {"Accept": "text/html,application/xhtml+xml"}
-    page = await client.get("/nothing", headers=browser)
+    page = await client.get("/nothing", headers=BROWSER)
     assert (page.status, page.content_type) == (404, "text/html")
     assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
     with capture_logs():
-        data = await client.get("/api/v1/broken", headers=browser)
+        data = await client.get("/api/v1/broken", headers=BROWSER)
     assert data.content_type == "application/problem+json"
 
 

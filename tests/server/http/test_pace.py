@@ -1,5 +1,10 @@
 """Whoever asks too fast waits, a little; others do not, and nobody is refused."""
 
+from types import SimpleNamespace
+
+import pytest
+
+from server.http import pace as pacing
 from server.http.pace import BURST_S, LONGEST_S, MAX_KEYS, Pace
 
 
@@ -44,3 +49,28 @@ def test_only_so_many_addresses_are_remembered():
     for number in range(MAX_KEYS + 10):
         pace.delay_s(str(number))
     assert len(pace._due) == MAX_KEYS
+
+
+@pytest.mark.asyncio
+async def test_the_health_and_all_else_have_a_pace_each(monkeypatch):
+    waits = []
+
+    async def wait(seconds):
+        waits.append(seconds)
+
+    async def answer(_request):
+        pass
+
+    async def ask(path, number):
+        waits.clear()
+        for _ in range(number):
+            await serve(SimpleNamespace(path=path, remote="192.0.2.1"), answer)
+        return [seconds for seconds in (round(asked, 6) for asked in waits) if seconds > 0]
+
+    monkeypatch.setattr(pacing.asyncio, "sleep", wait)
+    serve = Pace(10, Clock()).middleware()
+    burst = int(10 * BURST_S)
+    assert await ask("/", burst + 2) == [0.1, 0.2]
+    assert await ask("/healthz", burst) == [], "a crowd at the pages is not in its way"
+    assert await ask("/healthz", 2) == [0.1, 0.2], "it is no way around the pace"
+    assert await ask("/static/none", 1) == [0.3]

@@ -6,8 +6,10 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 import pytest_asyncio
 from aiohttp import web
@@ -17,7 +19,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from prometheus_client import CollectorRegistry
 from sqlalchemy import select, update
 
-from agents.protocol import MatchView
+from agents.protocol import MatchView, TimeControl
 from server import http, pages
 from server.broadcast import Broadcast, Sight
 from server.core.names import name_key
@@ -124,6 +126,12 @@ class Stage:
 
         self._versions[name] = await self.db.write(job)
 
+    async def control(self, ladder: str, times: TimeControl) -> None:
+        """Give a ladder another time control."""
+        encoded = msgspec.json.encode(times).decode()
+        change = update(schema.ladders).where(schema.ladders.c.name == ladder).values(time_control=encoded)
+        await self.db.write(lambda conn: conn.execute(change))
+
     async def queue(self, ladder: str, *names: str, **times: int) -> int:
         """Let a match wait for its turn, with this time control. Nobody is told of it."""
         control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, **times}
@@ -192,11 +200,11 @@ class Stage:
         causes: Sequence[str] = ("infrastructure", "infrastructure"),
         *,
         replay: bool = False,
+        request: dict[str, object] | None = None,
     ) -> int | None:
         attempt = self._attempts[match_id]
-        again = await self.db.write(
-            lambda conn: matches.void(conn, match_id, attempt, causes, detail, self.now(), replay=replay)
-        )
+        job = partial(matches.void, request=request, replay=replay)
+        again = await self.db.write(job, match_id, attempt, causes, detail, self.now())
         await self.show(match_id)
         return again
 

@@ -3,7 +3,9 @@
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 from playwright.async_api import Page, expect
+from sqlalchemy.exc import OperationalError
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -230,6 +232,147 @@ async def test_end_is_judged_by_the_clock(stage, reader):
     await reader.page.reload()
     await expect(verdict).to_have_text(told)
     assert reader.faults == []
+
+
+def open_request(ply, seat, at, **changes):
+    """A request as it is kept when the match ends with it."""
+    timing = {"elapsed_ms": 5_360, "charged_ms": 5_200, "refunded_ms": 160, "limit_ms": 5_000}
+    return {**timing, "ply": ply, "seat": seat, "received": False, "at": at.isoformat(), **changes}
+
+
+@pytest.mark.parametrize(
+    ("cause", "changes", "measured", "how"),
+    [
+        ("timeout", {}, "5,360 of 5,000 ms", "no answer"),
+        ("timeout", {"received": True, "elapsed_ms": 5_900}, "5,900 of 5,000 ms", "too late"),
+        ("disconnect", {}, "5,360 of 5,000 ms", "no answer"),
+        ("illegal_action", {"received": True, "elapsed_ms": 180}, "180 of 5,000 ms", "illegal action"),
+        ("resignation", {"received": True, "elapsed_ms": 180}, "180 of 5,000 ms", "resignation"),
+    ],
+)
+async def test_request_that_ended_a_match_is_shown_as_no_move(stage, reader, cause, changes, measured, how):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await stage.play(match, "4", "3", "4", **TIMED)
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(reader.page.locator(".moves .move")).to_have_count(3)
+    await expect(reader.page.locator(".unmade")).to_have_count(0)
+    request = open_request(3, 1, stage.now(), **changes)
+    await stage.finish(match, ["win", "loss"], ["normal", cause], None, request)
+    for _ in ("seen live", "read again"):
+        of_ada, of_bob, unmade = (times_of(reader, row) for row in range(3))
+        await expect(unmade).to_have_text(["ply 3, not a move", f"{how}, {measured}", "160 ms"])
+        await expect(of_ada.nth(2)).to_have_text("180 of 5,000 ms")
+        await expect(of_bob.nth(2)).to_have_text("180 of 5,000 ms")
+        await expect(reader.page.locator(".moves .move")).to_have_text(["4", "3", "4"])
+        listed = ["143", "24", f"ply 3: {how}, {measured}; not a move"]
+        await expect(reader.page.locator(".moves li")).to_have_text(listed)
+        await reader.page.reload()
+    assert reader.faults == []
+
+
+async def test_request_that_was_open_when_a_match_became_void_is_shown_too(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    request = open_request(0, 0, stage.now(), elapsed_ms=1_234, refunded_ms=0)
+    await stage.void(match, "overload; counts for nobody", request=request)
+    await expect(times_of(reader, 1)).to_have_text(
+        ["ply 0, not a move", "still open, 1,234 of 5,000 ms", "0 ms"]
+    )
+    listed = ["ply 0: still open, 1,234 of 5,000 ms; not a move"]
+    await expect(reader.page.locator(".moves li")).to_have_text(listed)
+    assert reader.faults == []
+
+
+def clock_of(reader, seat):
+    return reader.page.locator(f".seat-{seat + 1} .clock")
+
+
+async def away(stage, match, seat, **changes):
+    """Show a match whose seat has lost its connection."""
+    players = (await stage.view(match)).players
+    players = [replace(player, connected=player.seat != seat) for player in players]
+    await stage.show(match, players=players, **changes)
+
+
+@pytest.mark.parametrize(("path", "said"), [("/matches/{match}", ".stand"), ("/", ".note")])
+async def test_clock_of_an_absent_agent_stands_while_its_time_away_is_forgiven(stage, reader, path, said):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob", move_ms=600_000)
+    await reader.page.clock.install()
+    await reader.page.goto(stage.url(path.format(match=match)))
+    sentence, clock = reader.page.locator(said), clock_of(reader, 0)
+    await expect(clock).to_have_class("clock running")
+    await away(stage, match, 0, still_ms=60_000)
+    lost = "ada lost its connection;"
+    await expect(sentence).to_have_text(f"{lost} up to 60 s of it are not charged, then its clock runs.")
+    await expect(clock).to_have_class("clock")
+    await expect(clock).to_have_text("10:00")
+    await reader.page.clock.fast_forward(62_000)
+    await expect(sentence).to_have_text(f"{lost} its clock runs.")
+    await expect(clock).to_have_class("clock running")
+    await expect(clock).not_to_have_text("10:00")
+    await away(stage, match, 1)
+    await expect(sentence).to_have_text("bob lost the connection; ada to move")
+    await expect(clock).to_have_class("clock running")
+    assert reader.faults == []
+
+
+async def test_clock_of_an_agent_that_is_away_for_long_is_not_at_its_end(stage, reader):
+    """Its time would be up by now, if the time away were charged."""
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob")
+    await reader.page.clock.install()
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(clock_of(reader, 0)).to_have_class("clock running")
+    await away(stage, match, 0, still_ms=60_000)
+    await expect(clock_of(reader, 0)).to_have_text("5.0")
+    await reader.page.clock.run_for(20_000)
+    await expect(clock_of(reader, 0)).to_have_text("5.0")
+    assert reader.faults == []
+
+
+async def test_clock_that_is_overdue_says_that_the_server_may_give_time_back(stage, reader):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob", move_ms=300)
+    await reader.page.goto(stage.url(f"/matches/{match}"))
+    await expect(clock_of(reader, 0)).to_have_text("…")
+    await expect(clock_of(reader, 0)).to_have_class("clock")
+    await expect(reader.page.locator(".stand")).to_have_text(
+        "The time of ada is up, unless the server gives some back."
+    )
+    await stage.play(match, "4")
+    await expect(reader.page.locator(".stand")).to_have_text("bob to move")
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize(("path", "said"), [("/matches/{match}", ".stand"), ("/", ".note")])
+async def test_clock_stands_while_the_database_is_away(stage, reader, path, said):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.begin("connect_four", "ada", "bob", move_ms=600_000)
+    await reader.page.goto(stage.url(path.format(match=match)))
+    clock = clock_of(reader, 0)
+    await expect(clock).to_have_class("clock running")
+    stage.db.absence.unread(OperationalError(None, None, OSError("disk")))
+    await expect(clock).to_have_text("paused", timeout=60_000)
+    await expect(clock).to_have_class("clock")
+    await expect(reader.page.locator(said)).to_have_text("Paused: the database is away.")
+    away = "The database is away. Matches pause until it is back, and it costs nobody time."
+    await expect(reader.page.locator("#notice")).to_have_text(away)
+    await reader.page.reload()
+    await expect(clock).to_have_text("paused")
+    await stage.play(match, "4")
+    await expect(clock_of(reader, 1)).to_have_class("clock running")
+    await expect(reader.page.locator(said)).to_have_text("bob to move")
+    await expect(reader.page.locator("#notice")).to_be_hidden()
+    assert [fault for fault in reader.faults if "503" not in fault] == []
 
 
 async def test_old_answer_does_not_undo_an_end(stage, reader):

@@ -180,6 +180,64 @@ async def test_time_control_in_words(control, told):
     assert words.pace(control) == told
 
 
+BANK = "90 s for all moves of a game"
+PERIODS = "with 3 such periods: a move that takes longer uses one up."
+NO_CLOCK = "No clock runs, only a move that takes over 60 s is too late"
+NODES = "agents of the house look at 10,000 nodes a move at most."
+LOTS = "no game: a random legal action is played."
+
+
+@pytest.mark.parametrize(
+    ("control", "sentence"),
+    [
+        (TimeControl(5_000), "5 s for each move."),
+        (TimeControl(0, bank_ms=90_000), f"{BANK}."),
+        (TimeControl(0, bank_ms=90_000, increment_ms=500), f"{BANK}, 0.5 s added after each move."),
+        (TimeControl(10_000, bank_ms=90_000), f"{BANK}; at most 10 s for any of them."),
+        (
+            TimeControl(0, bank_ms=90_000, byoyomi_ms=5_000, periods=3),
+            f"{BANK}; then 5 s for each move, {PERIODS}",
+        ),
+        (TimeControl(0, byoyomi_ms=5_000, periods=1), "5 s for each move."),
+        (TimeControl(0, nodes=10_000), f"{NO_CLOCK}; {NODES}"),
+        (TimeControl(5_000, strikes=1), f"5 s for each move; the first time-out costs {LOTS}"),
+        (TimeControl(5_000, strikes=3), f"5 s for each move; the first 3 time-outs cost {LOTS}"),
+    ],
+)
+async def test_time_control_in_a_sentence(control, sentence):
+    assert words.pace_explained(control) == sentence
+
+
+async def test_ladder_page_explains_its_times(stage):
+    times = {"move_ms": 0, "bank_ms": 4_000, "increment_ms": 500, "ready_ms": 20_000}
+    kinds = {"margin_ms": 200, "lag_ms": 1_000, "grace_ms": 5_000}
+    await stage.control("connect_four", TimeControl(**times, **kinds))
+    _, html = await fetch(stage, "/ladders/connect_four")
+    sentence = "4 s for all moves of a game, 0.5 s added after each move."
+    assert f'<span title="{sentence}">4 s + 0.5 s</span>' in html
+    assert re.findall(r"<dt>(.+?)</dt><dd>(.+?)</dd>", html) == [
+        ("Clock", sentence),
+        ("Start-up", "20 s to get ready, before any clock runs."),
+        ("Margin", "0.2 s over the limit still counts, with every move."),
+        ("Lag bank", "1 s at most for the way there and back: it is not charged, and the bank fills again."),
+        ("Grace", "5 s of a game without a connection are not charged."),
+    ]
+
+
+async def test_ladder_page_does_not_mention_times_that_are_none(stage):
+    await stage.control("connect_four", TimeControl(5_000))
+    _, html = await fetch(stage, "/ladders/connect_four")
+    assert re.findall(r"<dt>(.+?)</dt>", html) == ["Clock"]
+
+
+async def test_match_page_explains_its_time_control(stage):
+    await stage.agent("ada")
+    await stage.agent("bob")
+    match = await stage.queue("connect_four", "ada", "bob")
+    _, html = await fetch(stage, f"/matches/{match}")
+    assert '<span title="5 s for each move.">5 s a move</span>' in html
+
+
 def rows(html):
     """The rows of an agent's table: their words."""
     cells = re.findall(r"<tr[^>]*>\s*<td class=\"left\">(.*?)</tr>", html, flags=re.DOTALL)
