@@ -5,8 +5,10 @@ import urllib.request
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from games import InputError
+from games.errors import shown
 
 SOCKET_PATH = "/ws/agent"
+API_PATH = "/api/v1"
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
@@ -35,9 +37,30 @@ def is_loopback(server_url: str) -> bool:
 
 
 def opener(server_url: str) -> urllib.request.OpenerDirector:
-    """Return what sends requests to a server; to this machine directly, whatever proxy there is."""
+    """Return what sends requests to a server; to this machine directly, whatever proxy there is.
+
+    It follows no redirect: a token goes to the server that it was given for, and to no other.
+    """
     proxies = urllib.request.ProxyHandler({} if is_loopback(server_url) else None)
-    return urllib.request.build_opener(proxies)
+    web = (urllib.request.HTTPHandler(), urllib.request.HTTPSHandler())
+    errors = (urllib.request.HTTPErrorProcessor(), urllib.request.HTTPDefaultErrorHandler())
+    director = urllib.request.OpenerDirector()
+    for handler in (proxies, *web, *errors):
+        director.add_handler(handler)
+    return director
+
+
+def moved(server_url: str, status: int, location: str | None) -> InputError | None:
+    """Return the error for an HTTP answer that sends elsewhere; None for any other answer.
+
+    `location` is the header of this name.
+    """
+    if not (300 <= status < 400 and location):
+        return None
+    address = location.partition(f"{API_PATH}/")[0] or location
+    advice = "; give that address if it is the one you mean" if "://" in location else ""
+    got = f"one that sends to {shown(address)}{advice}"
+    return InputError("server_moved", expected=f"a Plyground server at {server_url}", got=got)
 
 
 def check_token_is_safe(server_url: str) -> None:

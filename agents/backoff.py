@@ -5,7 +5,11 @@ import random
 import re
 
 MOST_DOUBLINGS = 16
-_SECONDS = re.compile(r"\b(?:possible|again) in (\d{1,6}) s\b")
+
+MOST_ASKED_MS = 86_400_000.0
+"""A server that asks to wait longer, or for ever, is asked again after a day all the same."""
+
+_SECONDS = re.compile(r"\b(?:possible|again) in (\d+) s\b")
 
 
 class Backoff:
@@ -25,7 +29,11 @@ class Backoff:
         self._failures = 0
 
     def pause_ms(self, asked_ms: float = 0.0, most_ms: float = math.inf) -> float:
-        """Return the pause before the next try: up to `most_ms` more than the server asked for."""
+        """Return the pause before the next try: up to `most_ms` more than the server asked for.
+
+        What it asked for may be any number, also none at all; it counts from nothing to a day.
+        """
+        asked_ms = min(max(0.0, asked_ms), MOST_ASKED_MS)  # in this order NaN becomes 0
         grown_ms = self._first_ms * 2.0 ** min(self._failures, MOST_DOUBLINGS)
         most_ms = min(self._longest_ms, grown_ms, most_ms)
         self._failures += 1
@@ -34,7 +42,6 @@ class Backoff:
 
 def asked_ms(text: str) -> float:
     """Return what a refusal asks to wait: `... is possible in 12 s`, or the seconds alone; 0 if nothing."""
-    if text.strip().isdecimal():
-        return int(text) * 1000.0
     found = _SECONDS.search(text)
-    return int(found[1]) * 1000.0 if found else 0.0
+    seconds = text if text.strip().isdecimal() else found[1] if found else "0"
+    return float(seconds) * 1000.0  # infinite, not an error, for a number of any length

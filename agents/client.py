@@ -48,6 +48,9 @@ from games import InputError
 POLICY_VIOLATION = 1008
 """Close code of a server that will not have us, whatever we try."""
 
+UNKNOWN_LADDER = "unknown_ladder"
+"""Error of a server that lets us in for the sake of what runs, and has a ladder of ours no more."""
+
 LATE_IN_A_ROW = 3
 """So many matches in a row lost on time end the run of an agent that ends at a fault."""
 
@@ -294,7 +297,7 @@ class Client:
             return None
         try:
             message: ToAgent = decode_to_agent(frame)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             self._observer.error(
                 Error("unknown_message", f"a message this client cannot read: {plain(error)}")
             )
@@ -329,6 +332,8 @@ class Client:
                 raise RefusedError(message)
             case Error():
                 self._untold = message
+                if message.code == UNKNOWN_LADDER:
+                    self.leave()
 
     def _look_at_limits(self, played: Played) -> None:
         late = self._stop_on_fault and played.late >= LATE_IN_A_ROW

@@ -83,7 +83,7 @@ def how_it_ended(server_url: str, start: MatchStart, until_ms: float) -> MatchEn
             if error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in PASSING:
                 return None
             match = None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
         except (OSError, HTTPException):
             match = None  # it may be on its way up again

@@ -12,7 +12,7 @@ from agents.clock import now_ms, wait
 from agents.ending import Endings
 from agents.fault import FaultReport
 from agents.observer import Observer
-from agents.protocol import Ack, MatchEnd, MatchStart, Reject, YourMove
+from agents.protocol import Ack, Error, MatchEnd, MatchStart, Reject, YourMove
 from agents.seat import Seat, Surroundings
 
 MAX_EARLY = 64
@@ -73,7 +73,15 @@ class Matches:
         return bool(self._unseen) and now_ms() < self._unseen_until_ms
 
     def start(self, start: MatchStart, *, new: bool) -> None:
-        """Begin a match, if `new` ones are wanted or it ran when we came, or go on after a reconnection."""
+        """Begin a match, if `new` ones are wanted or it ran when we came, or go on after a reconnection.
+
+        One without a seat for us is only told of: there is nothing to play.
+        """
+        seats = sorted(player.seat for player in start.players)
+        if start.seat not in seats or seats != list(range(len(seats))):
+            self._awaited.discard(start.match)
+            self._tell_nonsense("match_start", f"match {start.match}, seat {start.seat} of seats {seats[:9]}")
+            return
         known = self.seats.get(start.match)
         if known is not None and known.resume(start):
             return
@@ -115,11 +123,20 @@ class Matches:
             self._end(seat, end)
 
     def _end(self, seat: Seat, end: MatchEnd) -> None:
+        seats = len(seat.start.players)
+        if {len(end.outcome), len(end.cause), len(end.scores)} != {seats}:
+            wrong = f"match {end.match} has {seats} seats, its lists are of other lengths"
+            self._tell_nonsense("match_end", wrong)
+            self._lose(seat)
+            return
         self._observer.match_end(seat.start, end)
         late = end.cause[seat.start.seat] == "timeout"
         self.played.matches += 1
         self.played.late = self.played.late + 1 if late else 0
         self._close(seat, end, late=late)
+
+    def _tell_nonsense(self, kind: str, why: str) -> None:
+        self._observer.error(Error("bad_message", f"a {kind} that makes no sense: {why}"))
 
     def connected(self, running: Sequence[int]) -> None:
         """Ask for the matches that ended while the connection was away, and expect those not heard of yet."""

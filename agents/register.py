@@ -6,7 +6,7 @@ from http.client import HTTPException
 
 import msgspec
 
-from agents.address import bearer, check_token_is_safe, http_url, opener
+from agents.address import bearer, check_token_is_safe, http_url, moved, opener
 from agents.refusal import NotNowError, later_ms
 from games import InputError
 
@@ -70,7 +70,7 @@ def register(server_url: str, name: str, invitation: str | None = None) -> str:
     except urllib.error.HTTPError as error:
         with error:
             raise _refused(server_url, error) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise _no_server(server_url, "an answer without a token") from error
     except urllib.error.URLError as error:
         reason = error.reason
@@ -81,10 +81,12 @@ def register(server_url: str, name: str, invitation: str | None = None) -> str:
 
 
 def _refused(server_url: str, error: urllib.error.HTTPError) -> InputError:
+    if (elsewhere := moved(server_url, error.code, error.headers.get("Location"))) is not None:
+        return elsewhere
     retry_after = error.headers.get("Retry-After")
     try:
         problem = msgspec.json.decode(error.read(MAX_ANSWER_BYTES), type=Problem)
-    except (msgspec.DecodeError, OSError, HTTPException):
+    except (msgspec.DecodeError, RecursionError, OSError, HTTPException):
         asked_ms = later_ms(error.code, retry_after)
         if asked_ms is None:
             return _no_server(server_url, f"HTTP {error.code}")

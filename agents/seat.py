@@ -148,7 +148,9 @@ class Seat:
     def late_report(self) -> FaultReport:
         """Report how long the agent's code took, or where it is while it does not come back."""
         limit_ms, running = self.limit_ms, self._thread.doing
-        limit = f"no answer within {limit_ms} ms"
+        asked = self._exchange.asked
+        bank = ", all that was left" if asked and asked.clock.bank_ms == limit_ms else ""
+        limit = f"no answer within {limit_ms} ms{bank}"
         if running:
             took = f"{running} had not returned after {self._thread.running_ms:.0f} ms"
             stack = own_stack(self._thread.frames(), self._around.path)

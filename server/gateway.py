@@ -108,7 +108,7 @@ class Gateway:
         if hello is not None:
             with self._stay(request):
                 connection = await self._reception.enter(request, socket, hello, self._retire)
-                await self._serve(connection, socket, inbox)
+                await self._serve(connection, socket, inbox, self._reception.unknown_ladder(hello))
 
     async def _hello(self, socket: web.WebSocketResponse, inbox: Inbox) -> protocol.Hello | None:
         while (message := await _next(inbox)) is not None:
@@ -121,9 +121,13 @@ class Gateway:
                     await _answer(socket, _error("no_hello", "hello first", type(message).__name__.lower()))
         return None
 
-    async def _serve(self, connection: Connection, socket: AgentSocket, inbox: Inbox) -> None:
+    async def _serve(
+        self, connection: Connection, socket: AgentSocket, inbox: Inbox, unknown: InputError | None
+    ) -> None:
         connection.has_unread = inbox.has_unread
         connection.post(self._welcome(connection))
+        if unknown is not None:
+            connection.post(_to_message(unknown))
         self._take_place(connection)
         log.info("agent.connected", agent=connection.name, version=connection.version)
         pings = Pings(connection, inbox, partial(self._is_busy, connection), self._monotonic, self._behind)

@@ -63,6 +63,10 @@ class Hands:
         """Return how many matches the agent can begin now."""
         if not self._rests.over(connection.agent_id, self._monotonic()):
             return 0
+        return self._free(connection)
+
+    def _free(self, connection: Connection) -> int:
+        """Return how many matches it could begin if it had rested."""
         mine = [self._referee.find(number) for number in connection.matches]
         starting = sum(
             match is not None and match.match.phase is Phase.STARTING and not match.match.resumed
@@ -85,11 +89,16 @@ class Hands:
     def candidates(self, ladder: Ladder, queue: Sequence[QueuedMatch]) -> list[Connection]:
         """Return the ladder's agents with a hand free that no match in the `queue` is about to take.
 
-        The agents of those matches are here, but may be left alone for now.
+        The agents of those matches are here. A match that has to wait for one of them, longer than for the
+        rest between two matches, takes nobody's hand meanwhile.
         """
         now = self._monotonic()
-        here = {c.version_id for c in self._presence if not self._rests.left_alone(c.agent_id, now)}
-        startable = [q for q in queue if here.issuperset(q.versions)]
+        soon = {
+            c.version_id
+            for c in self._presence
+            if self._free(c) > 0 and not self._rests.left_alone(c.agent_id, now)
+        }
+        startable = [q for q in queue if soon.issuperset(q.versions)]
         taken = Counter(version for q in startable for version in q.versions)
         return [c for c in self._presence if ladder.name in c.ladders and self.free(c) > taken[c.version_id]]
 

@@ -3,7 +3,6 @@
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
 
@@ -13,70 +12,90 @@ from server.db.absence import Absence, is_away
 KEPT = 10_000
 """Agents remembered at once; whoever was refused longest ago is forgotten first."""
 
-COME_BACK_S = 20.0
-"""An agent that was refused comes again within this time: our clients pause for 15 s at most."""
+AGAIN_S = 5.0
+"""Who was refused for the database comes again within this time of that, or of the end of the outage; later,
+it is away by its own doing."""
 
-AT_ONCE_S = 2.0
-"""An agent whose match goes on comes again within this time; later, it is by its own doing."""
+QUICK_S = 0.25
+"""An answer of the database within this time keeps nobody away."""
 
 
-@dataclass
-class _Refused:
-    first: float
-    last: float
+class Knock:
+    """One hello, until it is answered. Times in monotonic seconds."""
+
+    def __init__(self, key: str, monotonic: Callable[[], float]) -> None:
+        self.key = key
+        self.at = monotonic()
+        self.asked_s = 0.0
+        self._asking_since: float | None = None
+        self._monotonic = monotonic
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """Measure how long the database takes to answer."""
+        self._asking_since = self._monotonic()
+        try:
+            yield
+        finally:
+            self.asked_s += self._monotonic() - self._asking_since
+            self._asking_since = None
+
+    def waits(self) -> bool:
+        """Whether the database has owed an answer for some time."""
+        return self._asking_since is not None and self._monotonic() - self._asking_since > QUICK_S
 
 
 class Knocks:
     """The hellos that wait for an answer, and those that the database refused. Times in monotonic seconds.
 
-    An agent goes by the name in its hello: whoever knocks in another's name can do that one no harm.
+    An agent goes by the name in its hello. Whoever knocks in another's name does that one no harm, and its
+    opponent no more than to let it wait for `AGAIN_S`.
     """
 
     def __init__(self, absence: Absence, monotonic: Callable[[], float]) -> None:
         self._absence = absence
         self._monotonic = monotonic
-        self._waiting: list[tuple[str, float]] = []
-        self._refused: OrderedDict[str, _Refused] = OrderedDict()
+        self._waiting: list[Knock] = []
+        self._refused: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     @contextlib.contextmanager
-    def knocking(self, name: str) -> Iterator[None]:
+    def knocking(self, name: str) -> Iterator[Knock]:
         """Note the hello of an agent until it is answered, and whether the database was the reason."""
-        key = name_key(name)
-        knock = key, self._monotonic()
+        knock = Knock(name_key(name), self._monotonic)
         self._waiting.append(knock)
         try:
-            yield
+            yield knock
         except DBAPIError as error:
             if is_away(error):
-                self._refuse(key, knock[1])
+                self._refuse(knock)
             raise
         else:
-            self._refused.pop(key, None)
+            self._refused.pop(knock.key, None)
         finally:
             self._waiting.remove(knock)
 
-    def _refuse(self, key: str, at: float) -> None:
-        """Note a refusal of who knocked at this time; those in a row are one time of being kept away."""
-        now, before = self._monotonic(), self._refused.pop(key, None)
-        in_a_row = before is not None and at - before.last <= COME_BACK_S
-        self._refused[key] = _Refused(before.first if before and in_a_row else at, now)
+    def _refuse(self, knock: Knock) -> None:
+        first = self._refused_since(knock.key, knock.at)
+        self._refused.pop(knock.key, None)
+        self._refused[knock.key] = (knock.at if first is None else first, self._monotonic())
         if len(self._refused) > KEPT:
             self._refused.popitem(last=False)
 
-    def kept_away(self, name: str, since: float) -> bool:
-        """Whether the database refused this agent after `since`, or is why a hello of it still waits."""
-        key = name_key(name)
-        refused = self._refused.get(key)
-        if refused is not None and refused.last > since:
-            return True
-        return any(who == key and self._absence.after(max(at, since)) for who, at in self._waiting)
+    def _refused_since(self, key: str, at: float) -> float | None:
+        """Return when the agent first knocked of the refusals in a row that kept it away until `at`."""
+        first, last = self._refused.get(key, (None, at))
+        return first if at - last <= AGAIN_S or self._absence.after(at - AGAIN_S) else None
 
-    def kept_s(self, name: str) -> float:
-        """Return for how long up to now the database has kept away the agent that is about to be let in."""
-        key, now = name_key(name), self._monotonic()
-        knocked = [at for who, at in self._waiting if who == key]
-        begun = [at for at in knocked if self._absence.after(at)]
-        refused = self._refused.get(key)
-        if refused is not None and min(knocked, default=now) - refused.last <= AT_ONCE_S:
-            begun.append(refused.first)
-        return now - min(begun, default=now)
+    def kept_away(self, name: str) -> bool:
+        """Whether the database keeps the agent away: it owes its hello an answer, or has refused one."""
+        key = name_key(name)
+        if self._refused_since(key, self._monotonic()) is not None:
+            return True
+        return any(knock.key == key and knock.waits() for knock in self._waiting)
+
+    def kept_s(self, knock: Knock) -> float:
+        """Return for how long the database has kept away the agent that is about to be let in."""
+        first = self._refused_since(knock.key, knock.at)
+        if first is not None:
+            return knock.at - first + knock.asked_s
+        return knock.asked_s if knock.asked_s > QUICK_S else 0.0

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from agents import protocol
 from games.errors import InputError
 from server.admission import Admission, Identity
 from server.http.limits import RateLimit
 from server.http.security import address_of, bearer_token
-from server.knocks import Knocks
+from server.knocks import Knock, Knocks
 from server.presence import Connection, Presence
 from server.referee import Referee
 from server.settings import Settings
@@ -49,7 +50,7 @@ class Reception:
         monotonic: Callable[[], float],
         now: Callable[[], datetime],
     ) -> None:
-        self._settings = settings
+        self._ladders = [ladder.name for ladder in settings.ladders]
         self._admission = admission
         self._presence = presence
         self._referee = referee
@@ -74,8 +75,8 @@ class Reception:
         begins: it starts from their results.
         """
         self._check(hello)
-        with self._knocks.knocking(hello.agent):
-            return await self._let_in(request, socket, hello, retire)
+        with self._knocks.knocking(hello.agent) as knock:
+            return await self._let_in(request, socket, hello, retire, knock)
 
     async def _let_in(
         self,
@@ -83,16 +84,24 @@ class Reception:
         socket: web.WebSocketResponse,
         hello: protocol.Hello,
         retire: Callable[[Connection], None],
+        knock: Knock,
     ) -> Connection:
-        identity = await self._identify(request, hello)
-        if not self._referee.plays(identity.agent_id):
+        with knock.asking():
+            identity = await self._identify(request, hello)
+        unknown = self.unknown_ladder(hello)
+        plays = self._referee.plays(identity.agent_id)
+        if unknown is not None and (identity.changed or not plays):
+            raise unknown
+        if not plays:
             self._stopping.check()
         if not identity.house:
             self._hellos.spend(str(identity.agent_id), self._now())
         if identity.changed:
             await self._await_older_version(identity, retire)
             self._versions.spend(str(identity.agent_id), self._now())
-        admitted = await self._admission.enter(identity, hello)
+        ladders = [ladder for ladder in dict.fromkeys(hello.ladders) if ladder in self._ladders]
+        with knock.asking():
+            admitted = await self._admission.enter(identity, replace(hello, ladders=ladders))
         if request.transport is None:
             raise ConnectionResetError("the client has gone")
         return Connection(
@@ -103,11 +112,11 @@ class Reception:
             version_id=admitted.version_id,
             version=admitted.version,
             house=admitted.house,
-            ladders=tuple(dict.fromkeys(hello.ladders)),
+            ladders=tuple(ladders),
             concurrency=hello.concurrency,
             since=self._monotonic(),
             token_id=identity.token_id,
-            kept_s=self._knocks.kept_s(hello.agent),
+            kept_s=self._knocks.kept_s(knock),
         )
 
     def _check(self, hello: protocol.Hello) -> None:
@@ -122,11 +131,20 @@ class Reception:
                 got=str(hello.concurrency),
                 where="hello",
             )
-        known = [ladder.name for ladder in self._settings.ladders]
-        unknown = [ladder for ladder in hello.ladders if ladder not in known]
-        if unknown or not hello.ladders:
-            got = repr(unknown[0][:40]) if unknown else "none"
-            raise InputError("unknown_ladder", expected="a ladder", got=got, where="hello", available=known)
+
+    def unknown_ladder(self, hello: protocol.Hello) -> InputError | None:
+        """Return what is wrong with the ladders of a hello; None if nothing is.
+
+        An agent that plays is let in all the same, for the ladders that there are: what becomes of a ladder
+        costs nobody a match that runs.
+        """
+        unknown = [ladder for ladder in hello.ladders if ladder not in self._ladders]
+        if hello.ladders and not unknown:
+            return None
+        got = repr(unknown[0][:40]) if unknown else "none"
+        return InputError(
+            "unknown_ladder", expected="a ladder", got=got, where="hello", available=self._ladders
+        )
 
     async def _identify(self, request: web.Request, hello: protocol.Hello) -> Identity:
         try:

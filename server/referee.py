@@ -51,7 +51,7 @@ class Referee:
         monotonic: Callable[[], float],
         wall: Callable[[float], datetime],
         lost: Callable[[float, float], float],
-        kept_away: Callable[[str, float], bool],
+        kept_away: Callable[[str], bool],
     ) -> None:
         self._settings = settings
         self._shell = Shell(

@@ -22,7 +22,6 @@ from server.db import matches
 from server.db.ladders import Ladder
 from server.db.resume import Seated
 from server.deadline import Deadline
-from server.knocks import COME_BACK_S
 from server.lines import Lines
 from server.match_record import MatchRecord, Store
 from server.presence import Presence
@@ -32,6 +31,9 @@ UNREAD_S = 0.005
 
 GLANCE_S = 0.05
 """What comes in so soon after a deadline, before that takes effect, came with it."""
+
+KEPT_AWAY_S = 60.0
+"""An agent that the database keeps away is waited for so much longer than its time lasts."""
 
 KEPT_AWAY = "the database was away when an agent wanted to come back; counts for nobody"
 FAULT = "a fault of the server; counts for nobody"
@@ -48,8 +50,8 @@ class Shell:
     """What a match needs of the server around it.
 
     `monotonic` in seconds, `wall` the time of day of an instant of that clock; `lost` says how many seconds
-    between two of them were lost through the server's own loop. `kept_away` says whether the database did not
-    let an agent, by its name, come back after some moment.
+    between two of them were lost through the server's own loop. `kept_away` says whether the database keeps
+    an agent, by its name, from coming back.
     """
 
     db: Store
@@ -61,7 +63,7 @@ class Shell:
     monotonic: Callable[[], float]
     wall: Callable[[float], datetime]
     lost: Callable[[float, float], float]
-    kept_away: Callable[[str, float], bool]
+    kept_away: Callable[[str], bool]
 
 
 class RunningMatch:
@@ -285,9 +287,15 @@ class RunningMatch:
             self._shell.show(self)  # spectators do not know that it has some time yet
         elif match.to_move is not None and self._lines.has_unread(match.to_move):
             self._deadline.set(at + UNREAD_S)
-        elif any(self._shell.kept_away(self.seats[n].name, at - COME_BACK_S) for n in match.absent_awaited):
-            self.deliver(core.Abort(at, KEPT_AWAY))
+        elif any(self._shell.kept_away(self.seats[n].name) for n in match.absent_awaited):
+            if at - match.deadline > KEPT_AWAY_S:
+                self.deliver(core.Abort(at, KEPT_AWAY))
+            else:
+                self._deadline.set(at + GLANCE_S)
         else:
+            waited_s = at - match.deadline
+            if waited_s > GLANCE_S:  # for who was kept away: it is not charged for that
+                lost_s = max(lost_s, min(waited_s, core.OVERLOAD_S))
             self.deliver(core.DeadlinePassed(at, lost_s))
 
     def _stop_timers(self) -> None:

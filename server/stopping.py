@@ -36,7 +36,6 @@ class Stopping:
                 "server_stopping",
                 expected="a server that goes on",
                 got=f"one that stops within {math.ceil(left_s)} s; come again after its next start",
-                where="hello",
             )
 
 

@@ -38,8 +38,9 @@ from server.db import tokens
 from server.http import Limits
 from server.http.endpoints import ENDPOINTS
 from server.http.views import ClockEntry, MatchView, PlayerView
-from server.knocks import COME_BACK_S
+from server.knocks import AGAIN_S
 from server.reception import VERSIONS_AN_HOUR
+from server.running_match import KEPT_AWAY_S
 from server.time_controls import MOVE_MS as MOVE_MS_OF_A_LADDER
 from server.time_controls import time_control
 
@@ -347,7 +348,8 @@ def test_measures_of_the_clocks_page_are_those_of_the_code() -> None:
     assert (pings.APART_S, "at most one a second" in page) == (1, True)
     assert (pings.LOOK_S, "at three looks in a row, 20 s apart" in page) == (20, True)
     assert pings.SILENT_LOOKS == 3
-    assert (COME_BACK_S, "runs out within 20 s of that" in page) == (20, True)
+    assert (AGAIN_S, "nor in the 5 s after such a refusal or the end of the outage" in page) == (5, True)
+    assert (KEPT_AWAY_S, "After 60 s more than its time the match is void" in page) == (60, True)
 
 
 def test_the_formula_of_the_clocks_page_is_the_one_of_the_code() -> None:
@@ -477,7 +479,8 @@ def test_numbers_of_the_agents_page_are_true() -> None:
     assert f"bank/{MOVES_IN_A_BANK} + {INCREMENT_SHARE} increment" in page
     silence_s = Timing().pong_ms // 1000, (Timing().pong_ms + Timing().ping_ms) // 1000
     assert f"given up after {silence_s[0]:.0f} to {silence_s[1]:.0f} s" in page
-    assert f"... {Timing().longest_pause_ms / 1000:.0f} s; where the server says" in page
+    assert f"... {Timing().longest_pause_ms / 1000:.0f} s, but within" in page
+    assert Timing().playing_pause_ms == 1_000
     assert all(f"`{name}`" in page for name in msgspec.structs.asdict(protocol.ClockView(1)))
     assert f"A reply up to {chosen.margin_ms} ms late" in page
     assert f"takes over {chosen.ready_ms // 1000} s" in page

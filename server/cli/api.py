@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agents.address import bearer, check_token_is_safe, http_url, opener
+from agents.address import bearer, check_token_is_safe, http_url, moved, opener
 from agents.refusal import NotNowError, later_ms
 from games.errors import InputError
 
@@ -155,6 +155,8 @@ def _stranger(server: str, got: str) -> InputError:
 
 def _problem(server: str, error: urllib.error.HTTPError) -> InputError:
     """Turn a problem+json answer into the sentence that it holds, and into NotNowError if it says so."""
+    if (elsewhere := moved(server, error.code, error.headers.get("Location"))) is not None:
+        return elsewhere
     retry_after = error.headers.get("Retry-After")
     try:
         problem = json.loads(error.read(MAX_ANSWER_BYTES))

@@ -30,8 +30,9 @@ from server.cli.patience import Patience
 from server.cli.terminal import clean
 
 LATE_ADVICE = (
-    f"{LATE_IN_A_ROW} matches in a row were lost on time, so it plays no more: clock.left_ms() tells choose "
-    "how long it has; let it search less deep, or stop in time and return its best action so far"
+    f"{LATE_IN_A_ROW} matches in a row were lost on time, so it plays no more: clock.share_ms() tells choose "
+    "how long to think about a move, clock.left_ms() when its time is over; let it search less deep, or stop "
+    "in time and return its best action so far"
 )
 
 STEP_S = 0.1
@@ -216,6 +217,7 @@ def _playing(client: Client) -> Future[Played]:
 
 def _leave(client: Client, reporter: Reporter, *, again: bool) -> bool:
     """Carry out a Ctrl-C; tell whether the client is to stop at once."""
+    reporter.leaving()
     if again or not reporter.online:
         client.stop()
         return True

@@ -1,5 +1,7 @@
 """What `plyground connect` prints: a line for each event of the agent's matches."""
 
+import math
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -7,6 +9,7 @@ from typing import Any, Self, TextIO
 
 import click
 
+from agents.clock import now_ms
 from agents.fault import FaultReport
 from agents.observer import Observer
 from agents.protocol import Error, MatchEnd, MatchStart, Outcome, Welcome
@@ -18,6 +21,16 @@ from server.cli.terminal import clean, clean_lines
 WORDS = {"win": "won", "draw": "drawn", "loss": "lost", "void": "void"}
 REPORTED = ("illegal_action", "crash", "timeout")
 """Causes of a loss that a report explains, in the agent's own values."""
+
+SAME_AGAIN_MS = 10_000
+"""How long nothing is said of tries that fail as the one before them."""
+
+LOOK_UP_MS = 3_000
+"""How long a line may wait for the rating that it ends with."""
+
+ERRORS_MS = 5_000
+ERRORS_AT_ONCE = 5
+"""So many errors at most are told in `ERRORS_MS`; of the others, only how many there were."""
 
 TIMED = ("timeout", "disconnect")
 """Causes of a loss that the trace of the clock explains."""
@@ -31,9 +44,15 @@ class Reporter(Observer):
         self._server = server
         self._out = out
         self._name = ""
+        self._why = ""
+        self._said_ms = 0.0
         self._matches: set[int] = set()
         self._outcomes: Counter[Outcome] = Counter()
+        self._errors_ms = 0.0
+        self._errors = 0
         self._program = program_here()
+        self._look_up_until_ms = math.inf
+        self._asking: threading.Thread | None = None
         self._printer = ThreadPoolExecutor(1, thread_name_prefix="plyground-printer")
 
     def __enter__(self) -> Self:
@@ -42,6 +61,7 @@ class Reporter(Observer):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._look_up_until_ms = min(self._look_up_until_ms, now_ms() + LOOK_UP_MS)
         self._printer.shutdown()
 
     @property
@@ -52,6 +72,10 @@ class Reporter(Observer):
     def say(self, line: str) -> None:
         """Print a line."""
         self._printer.submit(click.echo, clean(line), self._out)
+
+    def leaving(self) -> None:
+        """Look up no more ratings: whoever leaves waits for nothing but matches."""
+        self._look_up_until_ms = 0.0
 
     def sum_up(self, advice: str) -> None:
         """Print the last line: what was played; and what to do about it, if there is anything to do."""
@@ -69,11 +93,17 @@ class Reporter(Observer):
         again = "again " if self._name else ""
         self.online = True
         self._name = welcome.agent
-        self.say(f"connected {again}as {welcome.agent} v{welcome.version} to {self._server}")
+        going_on = sorted(self._matches & set(welcome.running))
+        matches = "match" if len(going_on) == 1 else "matches"
+        more = f"; {matches} {', '.join(map(str, going_on))} to be played on" if going_on else ""
+        self.say(f"connected {again}as {welcome.agent} v{welcome.version} to {self._server}{more}")
 
     def reconnecting(self, why: str, pause_ms: float) -> None:
-        """Say that there is no connection, and when the next try is."""
-        self.online = False
+        """Say that there is no connection, and when the next try is; the same again, now and then only."""
+        now = now_ms()
+        if not self.online and why == self._why and now - self._said_ms < SAME_AGAIN_MS:
+            return
+        self.online, self._why, self._said_ms = False, why, now
         self.say(f"not connected ({why}); next try in {pause_ms / 1000:.1f} s")
 
     def match_start(self, start: MatchStart) -> None:
@@ -119,19 +149,42 @@ class Reporter(Observer):
         self.fault(report)
 
     def error(self, error: Error) -> None:
-        """Print what the server could not use."""
-        self._printer.submit(click.echo, clean(f"the server says: {error.message}"), err=True)
+        """Print what the server could not use, or what it said that makes no sense; of a flood, a little."""
+        now = now_ms()
+        before = self._errors
+        if now - self._errors_ms >= ERRORS_MS:
+            self._errors_ms, self._errors = now, 0
+        self._errors += 1
+        if self._errors > ERRORS_AT_ONCE:
+            return
+        untold = before - ERRORS_AT_ONCE if self._errors == 1 else 0
+        more = f" (and {untold} more before it)" if untold > 0 else ""
+        self._printer.submit(click.echo, clean(f"the server says: {error.message}{more}"), err=True)
 
     def _say_with_rating(self, line: str, ladder: str) -> None:
         standing = self._standing(ladder)
         click.echo(clean(f"{line}; {ladder}: {standing}" if standing else line), self._out)
 
     def _standing(self, ladder: str) -> str:
-        """Return Elo and record on a ladder; nothing where the server does not tell."""
+        """Return Elo and record on a ladder; nothing where the server does not tell, or not soon.
+
+        It is asked in a thread of its own, which is left alone while it waits: the parts of an answer may
+        come one by one for ever, and nothing more is asked meanwhile.
+        """
+        left_ms = min(LOOK_UP_MS, self._look_up_until_ms - now_ms())
+        if left_ms <= 0 or (self._asking is not None and self._asking.is_alive()):
+            return ""
+        told: list[str] = []
+        self._asking = threading.Thread(target=lambda: told.append(self._look_up(ladder)), daemon=True)
+        self._asking.start()
+        self._asking.join(left_ms / 1000)
+        return told[0] if told else ""
+
+    def _look_up(self, ladder: str) -> str:
         try:
             agent = api.get(self._server, f"agents/{api.quoted(self._name)}")
             return next(_record(row) for row in agent["ladders"] if row["ladder"] == ladder)
-        except (InputError, LookupError, TypeError, ValueError, StopIteration):
+        except (InputError, LookupError, TypeError, ValueError, OverflowError, StopIteration):
             return ""
 
 

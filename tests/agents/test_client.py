@@ -115,7 +115,8 @@ def test_fields_and_messages_of_a_later_protocol_are_tolerated(server, run, scri
         talk.welcome()
         talk.say_raw('{"type":"good_news","text":"a message of protocol 2"}')
         talk.say_raw(
-            '{"type":"match_start","match":7,"game":"connect_four","ladder":"four","seat":0,"players":[],'
+            '{"type":"match_start","match":7,"game":"connect_four","ladder":"four","seat":0,'
+            '"players":[{"seat":0,"agent":"ada","version":1,"hat":"red"},{"seat":1,"agent":"bob","version":1}],'
             '"time_control":{"move_ms":0,"bank_ms":9000,"moon_ms":3},"position":"","history":[],"tide":"high"}'
         )
         talk.hear(protocol.Ready)
@@ -421,7 +422,9 @@ def test_a_fault_at_the_start_of_a_match_is_reported(server, run, scripted):
 def test_a_game_unknown_to_this_client_is_given_up(server, run, scripted):
     def script(talk):
         talk.welcome()
-        start = protocol.MatchStart(7, "backgammon9", "b", 0, [], protocol.TimeControl(5000), "position", [])
+        players = [protocol.Player(0, "ada", 1), protocol.Player(1, "bob", 1)]
+        control = protocol.TimeControl(5_000)
+        start = protocol.MatchStart(7, "backgammon9", "b", 0, players, control, "position", [])
         talk.say(start)
         talk.hear(protocol.Resign)
         talk.end(cause="resignation")

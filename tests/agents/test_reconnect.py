@@ -123,6 +123,21 @@ def test_a_server_that_says_to_come_again_may_be_silent_while_it_restarts(server
     assert diary.lines.count("reconnecting") == 5
 
 
+def test_whoever_is_let_in_for_a_running_match_alone_leaves_after_it(server, run, scripted, diary):
+    gone = protocol.Error("unknown_ladder", "expected a ladder, got 'old'; available: new")
+
+    def let_in(talk):
+        talk.welcome(running=(7,))
+        talk.say(gone)
+        talk.hear(protocol.Leave)
+        talk.start()
+        talk.end()
+        talk.hear_the_end()
+
+    assert run(server(let_in).url, scripted(fourth), matches=None).finish().matches == 1
+    assert diary.errors == [gone]
+
+
 def test_a_server_known_to_be_there_may_be_silent_too(server, run, scripted, diary):
     def away(talk):
         talk.cut()
@@ -141,10 +156,7 @@ def test_a_server_that_closes_because_it_goes_or_restarts_is_tried_again(server,
 
 
 def test_a_server_that_does_not_come_back_is_given_up(run, scripted, server, diary):
-    def last(talk):
-        told_to_come_again(talk)
-
-    alone = server(last)
+    alone = server(told_to_come_again, any_number=True)
     timing = replace(QUICK, restart_ms=200)
     going = run(alone.url, scripted(fourth), timing=timing)
     wait_until(lambda: "reconnecting" in diary.lines)

@@ -16,7 +16,7 @@ def http():
     """Start a server that gives one fixed answer; it keeps the requests it got."""
     servers = []
 
-    def start(status, body, content_type="application/json"):
+    def start(status, body, content_type="application/json", **headers):
         requests = []
 
         class Handler(BaseHTTPRequestHandler):
@@ -33,8 +33,14 @@ def http():
                 self.send_response(status)
                 self.send_header("Content-Type", content_type)
                 self.send_header("Content-Length", str(len(body)))
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+
+            def do_GET(self):
+                requests.append((self.path, self.headers["Authorization"]))
+                self.send_error(404)
 
             def log_message(self, *args):
                 return
@@ -142,3 +148,26 @@ def test_what_is_no_invitation_is_not_sent(http, invitation):
     with pytest.raises(InputError, match="a token"):
         register(url, "ada", invitation)
     assert requests == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_an_invitation_goes_to_nobody_that_a_server_sends_to(http, status):
+    elsewhere, stolen = http(201, b'{"name": "ada", "token": "ply_2"}')
+    target = elsewhere.replace("127.0.0.1", "localhost")
+    url, requests = http(status, b"", Location=f"{target}/api/v1/agents")
+    with pytest.raises(InputError) as refused:
+        register(url, "ada", "ply_invitation")
+    assert stolen == []
+    assert len(requests) == 1, "nor is it asked again at the same place"
+    assert refused.value.code == "server_moved"
+    sends = f"got one that sends to '{target}'; give that address if it is the one you mean"
+    assert str(refused.value) == f"expected a Plyground server at {url}, {sends}"
+
+
+@pytest.mark.parametrize("location", ["/login", "http://[x", "x" * 5_000, "file:///etc/passwd"])
+def test_whatever_a_server_sends_to_is_one_sentence(http, location):
+    url, requests = http(302, b"", Location=location)
+    with pytest.raises(InputError, match="got one that sends to '") as refused:
+        register(url, "ada")
+    assert len(requests) == 1
+    assert len(str(refused.value)) < 250

@@ -205,7 +205,7 @@ def test_a_loss_by_time_is_reported_with_the_limit_of_its_request(server, run, s
     run(server(script).url, scripted(fourth)).finish()
 
     (report,) = diary.reports
-    assert report.got.startswith("no answer within 2500 ms, choose took ")
+    assert report.got.startswith("no answer within 2500 ms, all that was left, choose took ")
     assert report.move_ms == 2_500
 
 

@@ -122,6 +122,24 @@ def test_a_queued_match_with_one_that_is_left_alone_takes_no_hand(hall):
     assert hall.hands.candidates(LADDER, [queued(1, 2)]) == [ada]
 
 
+@pytest.mark.parametrize("busy", ["leaving", "playing"])
+def test_a_queued_match_with_one_that_has_no_hand_for_it_takes_none_of_the_others(hall, busy):
+    ada, bob = hall.enter(1, concurrency=1), hall.enter(2, concurrency=1)
+    if busy == "leaving":
+        bob.leaving = True
+    else:
+        hall.begin(bob, phase=Phase.RUNNING)
+    assert hall.hands.candidates(LADDER, [queued(1, 2)]) == [ada]
+
+
+def test_a_queued_match_of_two_that_only_rest_is_next(hall):
+    ada, bob, eve = (hall.enter(n, concurrency=1) for n in (1, 2, 3))
+    hall.end(bob, causes=[Cause.NORMAL])
+    assert hall.hands.free(bob) == 0
+    assert hall.hands.candidates(LADDER, [queued(1, 2)]) == [eve]
+    assert hall.hands.free(ada) == 1
+
+
 def test_an_agent_waits_since_it_came_or_its_last_match_began(hall):
     ada, bob = hall.enter(1), hall.enter(2)
     hall.now += 5

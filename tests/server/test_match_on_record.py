@@ -105,7 +105,7 @@ class Table:
             monotonic=time.monotonic,
             wall=self.clock.at,
             lost=lambda _since, _at: 0.0,
-            kept_away=lambda _name, _since: False,
+            kept_away=lambda _name: False,
         )
         seats = [Seated(n, v, f"agent{n}", 1, False, 1500.0, 0) for n, v in enumerate(self.versions)]
         opened = core.start(Position.start(games.load(GAME)), TERMS, time.monotonic())

@@ -12,12 +12,11 @@ from sqlalchemy.exc import OperationalError
 import games
 from agents import protocol
 from games.position import Position
-from server import match_record
+from server import match_record, running_match
 from server.core import match as core
 from server.core.outcome import Cause
 from server.db.ladders import Ladder
 from server.db.resume import Seated
-from server.knocks import COME_BACK_S
 from server.running_match import KEPT_AWAY, RunningMatch, Shell
 
 CONTROL = protocol.TimeControl(move_ms=300, margin_ms=50, ready_ms=500)
@@ -54,7 +53,8 @@ class Outage:
         self.lines = {0: Line(), 1: Line()}
         self.failures = 0
         self.commits = 0
-        self.asked: list[float] = []
+        self.asked: list[str] = []
+        self.written: list[Any] = []
         self.kept_away: set[str] = set()
         shell = Shell(
             db=self,  # type: ignore[arg-type]
@@ -72,8 +72,8 @@ class Outage:
         opened = core.start(Position.start(games.load("tic_tac_toe")), TERMS, time.monotonic())
         self.match = RunningMatch(shell, 7, 1, LADDER, seats, opened)
 
-    def _kept_away(self, name: str, since: float) -> bool:
-        self.asked.append(time.monotonic() - since)
+    def _kept_away(self, name: str) -> bool:
+        self.asked.append(name)
         return name in self.kept_away
 
     def get(self, agent: int) -> Line | None:
@@ -82,7 +82,9 @@ class Outage:
     def write(self, job: object, *args: object, durable: bool = False) -> asyncio.Future[None]:
         return asyncio.ensure_future(self._commit())
 
-    write_together = write
+    def write_together(self, many: object, item: Any, *, durable: bool = False) -> asyncio.Future[None]:
+        self.written.append(item)
+        return self.write(many, durable=durable)
 
     async def _commit(self) -> None:
         if self.failures > 0:
@@ -144,14 +146,40 @@ async def test_after_a_short_outage_the_match_goes_on(outage: Outage) -> None:
     assert not outage.match.match.over
 
 
-async def test_an_agent_that_the_database_kept_from_coming_back_does_not_lose(outage: Outage) -> None:
+async def test_an_agent_that_the_database_keeps_away_is_waited_for(outage: Outage) -> None:
+    await outage.begin()
+    outage.kept_away = {"ada"}
+    outage.lose(0)
+    await until(lambda: time.monotonic() > outage.match.match.deadline + 0.3)
+    assert not outage.match.match.over
+    outage.lines[0] = Line()
+    outage.match.deliver(core.Back(0, time.monotonic(), kept_s=5.0))
+    outage.match.deliver(core.Action(0, 0, "4", time.monotonic()))
+    await until(lambda: "Ack" in outage.lines[0].kinds())
+
+
+async def test_an_agent_that_was_waited_for_and_does_not_come_loses_at_its_own_time(outage: Outage) -> None:
+    await outage.begin()
+    outage.kept_away = {"ada"}
+    outage.lose(0)
+    due = outage.match.match.deadline
+    await until(lambda: time.monotonic() > due + 0.3)
+    outage.kept_away = set()
+    await until(lambda: outage.match.match.over)
+    assert outage.result().causes[0] in {Cause.DISCONNECT, Cause.TIMEOUT}
+    assert outage.written[-1].request["lag_ms"] >= 300, "what it was waited for is not charged"
+
+
+async def test_an_agent_that_the_database_keeps_away_for_too_long_makes_the_match_void(
+    outage: Outage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_match, "KEPT_AWAY_S", 0.2)
     await outage.begin()
     outage.kept_away = {"ada"}
     outage.lose(0)
     await until(lambda: outage.match.match.over)
     assert set(outage.result().causes) == {Cause.INFRASTRUCTURE}
     assert outage.result().detail == KEPT_AWAY
-    assert outage.asked[-1] == pytest.approx(COME_BACK_S, abs=1)
 
 
 async def test_an_agent_that_stays_away_by_itself_loses(outage: Outage) -> None:
@@ -171,7 +199,10 @@ async def test_an_agent_that_is_here_and_does_not_answer_loses_whatever_the_data
     assert outage.asked == []
 
 
-async def test_before_the_start_nobody_kept_away_is_taken_for_a_no_show(outage: Outage) -> None:
+async def test_before_the_start_nobody_kept_away_is_taken_for_a_no_show(
+    outage: Outage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_match, "KEPT_AWAY_S", 0.2)
     outage.kept_away = {"ada"}
     outage.match.deliver(core.Ready(1, time.monotonic()))
     outage.lose(0)

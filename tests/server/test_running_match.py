@@ -66,7 +66,7 @@ class Hall:
             monotonic=time.monotonic,
             wall=lambda _at: datetime.now(UTC),
             lost=self.lost,
-            kept_away=lambda _name, _since: False,
+            kept_away=lambda _name: False,
         )
         seats = [Seated(n + 10, n, name, 1, False, 1500.0, 0) for n, name in enumerate(("ada", "bob"))]
         opened = core.start(Position.start(games.load("tic_tac_toe")), terms, time.monotonic())

@@ -65,7 +65,7 @@ export function standText(view) {
     case "queued":
       return "It starts when both agents have a hand free.";
     case "starting":
-      return "Waiting for both agents to be ready. No clock runs yet.";
+      return startingText(view);
     case "running":
       return runningText(view);
     case "void":
@@ -73,6 +73,13 @@ export function standText(view) {
     default:
       return endText(view);
   }
+}
+
+/** For whom it waits: at first, or after a restart of the server. */
+function startingText(view) {
+  if (view.ply === 0) return "Waiting for both agents to be ready. No clock runs yet.";
+  const away = view.players.filter((player) => !player.connected);
+  return `The server was started anew. Waiting for ${away.length ? names(away) : "both agents"}; no clock runs.`;
 }
 
 /** What is to be added about the end; empty if there is nothing. */

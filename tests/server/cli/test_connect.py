@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from agents.matches import Played
-from agents.protocol import Error
+from agents.protocol import Error, MatchEnd, MatchStart, TimeControl
 from server.cli.connect import _until_interrupted
 from server.cli.events import Reporter
 
@@ -352,8 +352,10 @@ class Stuck:
         self.stopped = True
 
 
-def test_ctrl_c_does_not_wait_for_a_server_that_is_silent():
-    stuck = Stuck()
+def test_ctrl_c_does_not_wait_for_a_server_that_is_silent(monkeypatch):
+    stuck, asked = Stuck(), []
+    monkeypatch.setattr("server.cli.events.api.get", lambda *of: asked.append(of))
+    start = MatchStart(12, "connect_four", "four", 0, [], TimeControl(5_000), "", [])
 
     def press():
         assert stuck.begun.wait(PATIENCE_S)
@@ -362,7 +364,9 @@ def test_ctrl_c_does_not_wait_for_a_server_that_is_silent():
     threading.Thread(target=press).start()
     with Reporter("http://127.0.0.1:1", io.StringIO()) as reporter:
         played = _until_interrupted(stuck, reporter)
+        reporter.match_end(start, MatchEnd(12, ["win", "loss"], ["normal"] * 2, [1.0, 0.0], "/record"))
     assert (played.matches, stuck.stopped) == (3, True)
     assert not stuck.returned.is_set()
+    assert asked == [], "nor is a rating looked up any more"
     stuck.free.set()
     assert stuck.returned.wait(PATIENCE_S)

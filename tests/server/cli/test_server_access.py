@@ -117,3 +117,13 @@ async def test_standings_as_json_are_a_bare_array_of_all_pages(plyground, script
 async def test_an_unknown_ladder(plyground, scripted, command):
     result = await plyground(*command.split(), "--server", scripted.url)
     result.assert_refused(command.split()[0], "'halma'", "available: tic_tac_toe, small")
+
+
+@pytest.mark.parametrize("command", ["standings", "connect"])
+async def test_a_proxy_that_wants_https_is_told_by_its_address(plyground, scripted, agent_file, command):
+    agent_file("mine.py", "return 0")
+    location = {"Location": "https://play.example/api/v1/ladders"}
+    scripted.refusals["/api/v1/ladders"] = [web.Response(status=301, headers=location)]
+    result = await plyground(*COMMANDS[command], "--server", scripted.url)
+    sends = "got one that sends to 'https://play.example'; give that address if it is the one you mean"
+    result.assert_refused(command, f"expected a Plyground server at {scripted.url}, {sends}")
