@@ -144,18 +144,19 @@ class Scheduler:
             if not self._may_start():
                 return
             ladder = self._ladders.get(queued.ladder_id)
-            players = self._players(queued)
-            if ladder is None or players is None:
+            players = self._players(queued, ladder)
+            if ladder is None or not players:
                 await self._drop_if_old(queued)
             elif self._hands.may_begin(ladder, players):
                 await self._start(queued, ladder, players)
 
-    def _players(self, queued: QueuedMatch) -> list[Connection] | None:
-        """Return the agents of a queued match; None if not all are here and ask for its ladder."""
-        ladder = self._ladders.get(queued.ladder_id)
+    def _players(self, queued: QueuedMatch, ladder: Ladder | None) -> list[Connection]:
+        """Return the agents of a queued match; nobody if not all are here and ask for its ladder."""
+        if ladder is None:
+            return []
         found = [self._presence.get(version) for version in queued.versions]
-        players = [c for c in found if c is not None and ladder is not None and ladder.name in c.ladders]
-        return players if len(players) == len(found) else None
+        players = [connection for connection in found if connection and ladder.name in connection.ladders]
+        return players if len(players) == len(found) else []
 
     async def _drop_if_old(self, queued: QueuedMatch) -> None:
         now = self._now()
@@ -176,7 +177,7 @@ class Scheduler:
         await self._referee.start(queued.id, ladder, seats)
 
     async def _choose(self, ladder: Ladder) -> tuple[int, int] | None:
-        startable = [queued for queued in self._queue if self._players(queued) is not None]
+        startable = [q for q in self._queue if self._players(q, self._ladders.get(q.ladder_id))]
         candidates = self._hands.candidates(ladder, startable)
         if len(candidates) < 2:
             return None

@@ -7,7 +7,6 @@ from agents.protocol import MatchView
 from games.protocol import PUBLIC
 from server import wire
 from server.core import match as core
-from server.core.match_clock import ms
 from server.core.standings import PROVISIONAL_GAMES
 from server.running_match import RunningMatch
 
@@ -46,23 +45,9 @@ def view_of(match: RunningMatch, state: core.Match, monotonic: float, now: datet
         position=state.position.text(viewer),
         move_ms=state.limit_ms(state.to_move or 0),
         clock_ms=state.limit_ms(state.to_move) if left_ms is None and state.to_move is not None else left_ms,
-        still_ms=_still_ms(state, monotonic),
+        still_ms=state.still_ms(monotonic),
         at=int(now.timestamp() * 1000),
         action=moves[-1] if moves else None,
         moves=list(moves),
         detail=None if result is None else result.detail or None,
     )
-
-
-def _still_ms(state: core.Match, monotonic: float) -> int:
-    """For how many milliseconds from now the clock of the seat to move stands still, if nothing happens."""
-    mover = state.to_move
-    if mover is None:
-        return 0
-    grace_ms = 0 if state.connected[mover] else state.clocks[mover].grace_ms
-    request = state.open
-    if request is None:  # it is asked after the pause, and its time away counts from then
-        return ms(state.asked_at - monotonic) + grace_ms
-    if request.lost_at is None:
-        return 0
-    return max(0, grace_ms - request.away_ms - ms(monotonic - request.lost_at))

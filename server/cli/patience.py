@@ -6,17 +6,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from agents.backoff import Backoff
+from agents.client import Timing
 from agents.clock import now_ms, wait
 from agents.refusal import NotNowError
 from games.errors import InputError
 
 T = TypeVar("T")
-
-FIRST_PAUSE_MS = 500
-LONGEST_PAUSE_MS = 15_000
-
-RESTART_MS = 60_000
-"""A server that was there and does not answer is taken to restart for so long."""
 
 STEP_MS = 100
 """Pauses are made of such steps: between two of them Python notices Ctrl-C."""
@@ -28,24 +23,19 @@ SILENT = frozenset({"no_server", "no_plyground"})
 class Patience:
     """Does again what a server refuses for now, as long as it asks for that; `say` is told each time.
 
-    A server that has answered once, or has said to come again, may then be silent for `restart_ms`.
+    The times are the client's own: a server that has answered once, or has said to come again, may then be
+    silent for `restart_ms`.
     """
 
-    def __init__(
-        self,
-        say: Callable[[str], None],
-        *,
-        longest_pause_ms: float = LONGEST_PAUSE_MS,
-        restart_ms: float = RESTART_MS,
-    ) -> None:
+    def __init__(self, say: Callable[[str], None], timing: Timing | None = None) -> None:
         self._say = say
-        self._longest_pause_ms = longest_pause_ms
-        self._restart_ms = restart_ms
+        self._timing = timing or Timing()
         self._known = False
 
     def with_server(self, work: Callable[[], T]) -> T:
         """Return what `work` returns once the server lets it. Raises InputError for any other refusal."""
-        backoff = Backoff(FIRST_PAUSE_MS, self._longest_pause_ms, random.Random())
+        pauses = (self._timing.first_pause_ms, self._timing.longest_pause_ms)
+        backoff = Backoff(*pauses, random.Random())
         silent_ms = None
         while True:
             try:
@@ -57,7 +47,7 @@ class Patience:
                 if error.code not in SILENT or not self._known:
                     raise
                 silent_ms = now_ms() if silent_ms is None else silent_ms
-                if now_ms() - silent_ms >= self._restart_ms:
+                if now_ms() - silent_ms >= self._timing.restart_ms:
                     raise
                 self._pause(error.got.partition(";")[0], backoff.pause_ms())
             else:

@@ -143,6 +143,18 @@ class Match(Struct, frozen=True):
         forgiven_ms = min(away_ms, self.clocks[self.position.to_move()].grace_ms) + request.kept_ms
         return min(request.limit_ms, max(0, request.limit_ms + forgiven_ms - int((now - request.at) * 1000)))
 
+    def still_ms(self, now: float) -> int:
+        """Milliseconds for which the clock of the seat to move stands still, if nothing happens meanwhile."""
+        mover, request = self.to_move, self.open
+        if mover is None:
+            return 0
+        grace_ms = 0 if self.connected[mover] else self.clocks[mover].grace_ms
+        if request is None:  # it is asked after the pause, and its time away counts from then
+            return max(0, round((self.asked_at - now) * 1000)) + grace_ms
+        if request.lost_at is None:
+            return 0
+        return max(0, grace_ms - request.away_ms - int((now - request.lost_at) * 1000))
+
     def limit_ms(self, seat: int) -> int:
         """Milliseconds the next move of a seat may take."""
         return clock.limit_ms(self.terms, self.clocks[seat])

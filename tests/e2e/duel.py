@@ -80,6 +80,14 @@ class Duel:
         return await_end(self.server, self.match)
 
 
+def begin(*agents: RawAgent) -> tuple[int, dict[int, RawAgent]]:
+    """Get ready for the match that these agents are given; return its number, and the agents by seat."""
+    starts = [(agent, agent.await_message("match_start")) for agent in agents]
+    for agent, start in starts:
+        agent.send({"type": "ready", "match": start["match"]})
+    return int(starts[0][1]["match"]), {int(start["seat"]): agent for agent, start in starts}
+
+
 def await_end(server: Server, number: int) -> dict[str, Any]:
     """Wait until a match is over, and return it."""
     found: dict[str, Any] = wait_for(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import psutil
 import pytest
+from duel import begin
 from harness import PATIENCE_S, QUIET, RawAgent, Server, wait_for
 from witness import (
     IMPATIENT,
@@ -199,9 +200,7 @@ def test_an_agent_that_could_not_come_back_to_its_match_is_waited_for(
     server.open_ladders({"tic_tac_toe": "tic_tac_toe"}, MOVE_MS)
     server.start()
     both = [RawAgent(server, name, ladders=("tic_tac_toe",)) for name in ("ada", "bob")]
-    seats = {agent.await_message("match_start")["seat"]: agent for agent in both}
-    for agent in both:
-        agent.send({"type": "ready", "match": 1})
+    _, seats = begin(*both)
     seats[0].await_message("your_move")
     with stopped(server, postgres):
         seats[0].close()
@@ -229,9 +228,7 @@ def test_an_agent_is_not_charged_for_the_time_that_the_database_kept_it_from_com
     server.settings["PLYGROUND_CONFIG"] = str(config)
     server.start()
     both = [RawAgent(server, name, ladders=("blitz",)) for name in ("ada", "bob")]
-    seats = {agent.await_message("match_start")["seat"]: agent for agent in both}
-    for agent in both:
-        agent.send({"type": "ready", "match": 1})
+    _, seats = begin(*both)
     seats[0].await_message("your_move")
     with ThreadPoolExecutor(1) as pool:
         with stopped(server, postgres):

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from duel import await_end, play_on
+from duel import await_end, begin, play_on
 from harness import QUIET, RawAgent, Server
 
 MakeServer = Callable[..., Server]
@@ -19,9 +19,7 @@ def test_a_match_is_played_on_though_a_ladder_of_its_agents_is_gone(
     server.open_ladders(dict.fromkeys(("old", "kept"), "tic_tac_toe"), MOVE_MS)
     server.start()
     agents = [RawAgent(server, name, ladders=named) for name in ("ada", "bob")]
-    for agent in agents:
-        agent.await_message("match_start")
-        agent.send({"type": "ready", "match": 1})
+    begin(*agents)
     server.signal(signal.SIGKILL)
     server.wait()
     server.open_ladders({"kept": "tic_tac_toe"}, MOVE_MS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from duel import begin
 from harness import RawAgent, Server, SteadyAgent, wait_for
 
 
@@ -19,16 +20,13 @@ def test_no_ladder_starves_another(quiet_server: Server, steady_agent: Callable[
 
 def test_whoever_comes_back_for_another_ladder_is_not_given_what_was_queued(quiet_server: Server) -> None:
     ada, bob = (RawAgent(quiet_server, name, ladders=("tic_tac_toe",)) for name in ("ada", "bob"))
-    starts = [(agent, agent.await_message("match_start")) for agent in (ada, bob)]
-    for agent, start in starts:
-        agent.send({"type": "ready", "match": start["match"]})
-    by_seat = {start["seat"]: agent for agent, start in starts}
-    by_seat[0].move(by_seat[0].await_message("your_move"))
-    by_seat[0].await_message("ack")
+    match, seats = begin(ada, bob)
+    seats[0].move(seats[0].await_message("your_move"))
+    seats[0].await_message("ack")
     (queued,) = quiet_server.items("matches?agent=ada&state=queued")
     back = RawAgent(quiet_server, "bob", token=bob.token, ladders=("connect_four",))
     carol = RawAgent(quiet_server, "carol", ladders=("connect_four",))
-    ada.send({"type": "resign", "match": starts[0][1]["match"]})
+    ada.send({"type": "resign", "match": match})
     back.await_message("match_end")
     assert back.await_message("match_start")["ladder"] == "connect_four"
     assert quiet_server.match(queued["id"])["state"] == "queued"
