@@ -102,7 +102,10 @@ class Crowd:
                 self._read(self._sockets[file])
 
     def _read(self, line: socket.socket) -> None:
-        size = line.recv_into(self._buffer)
+        try:
+            size = line.recv_into(self._buffer, 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return  # it was read already, while a command was carried out
         if size == 0:
             raise RuntimeError("a socket of the crowd was closed")
         self.bytes += size
