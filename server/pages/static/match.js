@@ -91,6 +91,7 @@ async function load() {
   if (!answer.ok) throw new Error(`the match could not be read: ${answer.status}`);
   const whole = await answer.json();
   if (view !== null && (whole.view.ply < view.ply || (isOver(view) && !isOver(whole.view)))) return; // old news
+  const grown = view !== null && whole.view.ply === view.ply + 1;
   boards = whole.boards;
   changes = whole.changes;
   positions = whole.positions;
@@ -98,7 +99,7 @@ async function load() {
   write(part("verdict"), whole.verdict ?? "");
   part("verdict").hidden = whole.verdict === null;
   moves.set(whole.view.moves, whole.view.players, whole.times);
-  take(whole.view, false);
+  take(whole.view, grown);
   showUnmade(whole.request);
   if (isOver(view)) {
     feed?.stop();

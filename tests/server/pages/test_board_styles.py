@@ -29,6 +29,17 @@ async def test_discs_of_othello_are_black_and_white_and_are_turned(stage, page):
     assert "row 3: empty, empty, empty, seat 1, empty" in label
 
 
+async def test_a_move_that_no_event_told_arrives_moving_too(stage, page):
+    match = await stage.begin("othello", "ada", "bob")
+    await page.goto(stage.url(f"/matches/{match}"))
+    await expect(page.locator(".on-felt .body")).to_have_count(4)
+    stage.restart_broadcast()
+    await stage.cut()
+    await stage.play(match, "d3")  # the page is away, and reads the match anew when it is back
+    await expect(page.locator('.on-felt [data-cell="3,3"]')).to_have_class("piece-1 turns")
+    await expect(page.locator('.on-felt [data-cell="2,3"]')).to_have_class("piece-1 arrives")
+
+
 async def test_cards_lie_face_down_until_the_match_is_over(stage, page):
     match = await stage.begin("kuhn_poker", "ada", "bob")
     await stage.play(match, "d2", "d0", "b", "b")
