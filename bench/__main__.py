@@ -26,8 +26,9 @@ LEGEND = (
     "  1,000 between 40; a bare relay or echo has as many frames on their way in the same run.",
     "- Lateness of deadlines: from the instant at which a silent agent's time is over to the instant at",
     "  which the server says so, by its own clock; a process that only sleeps is the machine's share.",
-    "- Spectators: all CPU time of a server with one match, for each event and spectator, over a loop that",
-    "  only writes the same bytes. Who does not read is to cost others no time, and little memory.",
+    "- Spectators: CPU time of a server with one match before a crowd, less that before one spectator, for",
+    "  each event and spectator, over a loop that only writes the same bytes. Who does not read is to cost",
+    "  others no time, and little memory.",
     "- Memory that grows: a line through the second half of ten minutes of short matches, as many as it can",
     "  play. At most 64 bytes a match is about zero: no object is kept for a match.",
 )

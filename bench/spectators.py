@@ -1,10 +1,11 @@
 """A crowd of spectators on one match: what each costs, beside a bare loop that sends the same bytes.
 
 A real server referees one match of connect four at a steady rate, first 1,000 and then 5,000 spectators
-follow it, and another process reads what they get. Counted is all CPU time of the server's process from the
-match's third move to its end, the refereeing too, for each event that reached each spectator. Beside it, in
-turns, a bare server on the same kind of loop writes as many bytes to as many sockets at the same rate; what
-comes within the server's own 50 ms goes out together there, too.
+follow it, and another process reads what they get. Counted is the CPU time of the server's process from the
+match's third move to its end, less that of a match with one spectator at the same server, which needs its
+referee as well: what is left is the crowd's, for each event that reached each spectator. Beside it, in turns,
+a bare server on the same kind of loop writes as many bytes to as many sockets at the same rate; what comes
+within the server's own 50 ms goes out together there, too.
 """
 
 import contextlib
@@ -55,18 +56,27 @@ class Hall:
     readers: Child
     crowd: Crowd
 
+    def alone(self) -> float:
+        """Play a match before one spectator; return CPU seconds for each event."""
+        self.players.ask("open")
+        return self._play()[0]
+
     def ours(self) -> tuple[float, float]:
-        """Play a match; return CPU seconds and bytes, for each event and spectator."""
+        """Play a match before the crowd; return CPU seconds for each event, and the bytes of one."""
         match = self.players.ask("open")["held"][0]
         self.readers.ask(f"follow {match}")
-        self.players.ask("spectate 1")  # who comes last: all others have their snapshots by then
-        before, cpu_s = self.readers.ask("report")["bytes"], self.server.cpu_s()
-        sent = self.players.ask("report")["sent"][0]
-        sent = self.players.ask("go")["sent"][0] - sent
-        cpu_s, size = self.server.cpu_s() - cpu_s, self.readers.ask("report")["bytes"] - before
+        before = self.readers.ask("report")["bytes"]
+        cpu_s, events = self._play()
+        size = self.readers.ask("report")["bytes"] - before
         self.readers.ask(f"unfollow {match}")
-        events = sent * self.crowd.size
-        return cpu_s / events, size / events
+        return cpu_s, size / (events * self.crowd.size)
+
+    def _play(self) -> tuple[float, int]:
+        """Play the open match to its end; return CPU seconds for each event, and how many there were."""
+        self.players.ask("spectate 1")  # who comes last: all others have their snapshots by then
+        cpu_s, sent = self.server.cpu_s(), self.players.ask("report")["sent"][0]
+        events = self.players.ask("go")["sent"][0] - sent
+        return (self.server.cpu_s() - cpu_s) / events, events
 
     def bare(self, size: float) -> float:
         """Send as many events of this size; return CPU seconds for each and each socket."""
@@ -90,12 +100,14 @@ def _measure(crowd: Crowd, runs: int) -> Result:
         readers.ask(f"plain 127.0.0.1:{peer.read().strip()} {crowd.size}")
         hall = Hall(running, players, peer, readers, crowd)
         _, size = hall.ours()  # once to warm up
-        pairs = [(hall.ours()[0], hall.bare(size)) for _ in range(runs)]
-    ours, bare = (statistics.median(pair[side] for pair in pairs) * 1e6 for side in (0, 1))
+        rounds = [(hall.alone(), hall.ours()[0], hall.bare(size)) for _ in range(runs)]
+    alone, all_in, bare = (statistics.median(each) for each in zip(*rounds, strict=True))
+    us = 1e6 / crowd.size
     return Result(
         f"CPU for each event and spectator over a bare send loop, {crowd.words}",
-        tuple(mine / other for mine, other in pairs),
+        tuple((ours - without) / (crowd.size * peer) for without, ours, peer in rounds),
         goal=GOAL,
         at_most=True,
-        detail=f"{ours:.1f} us against {bare:.1f} us; {size:.0f} bytes an event",
+        detail=f"{(all_in - alone) * us:.1f} us against {bare * 1e6:.1f} us, {all_in * us:.1f} us with the "
+        f"refereeing ({alone * 1e3:.1f} ms a move); {size:.0f} bytes an event",
     )

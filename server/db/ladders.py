@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from agents.protocol import TimeControl
 from games.errors import InputError
@@ -30,6 +30,13 @@ class Ladder:
     title: str
     game: str
     time_control: TimeControl
+
+
+# Each match asks for these. Made once: whatever `in_` makes of values lies in cycles until the next collection.
+_RATINGS = select(ratings.c.version_id, ratings.c.elo, ratings.c.games).where(
+    ratings.c.ladder_id == bindparam("ladder"),
+    ratings.c.version_id.in_(bindparam("versions", expanding=True)),
+)
 
 
 def sync(conn: Connection, specs: Sequence[LadderSpec]) -> list[Ladder]:
@@ -89,7 +96,5 @@ def _has_matches(conn: Connection, ladder_id: int) -> bool:
 
 def ratings_on(conn: Connection, ladder_id: int, versions: Collection[int]) -> dict[int, tuple[float, int]]:
     """Return the Elo and the number of rated games of each of these versions that is on the ladder."""
-    query = select(ratings.c.version_id, ratings.c.elo, ratings.c.games).where(
-        ratings.c.ladder_id == ladder_id, ratings.c.version_id.in_(versions)
-    )
-    return {row.version_id: (row.elo, row.games) for row in conn.execute(query)}
+    asked = {"ladder": ladder_id, "versions": list(versions)}
+    return {row.version_id: (row.elo, row.games) for row in conn.execute(_RATINGS, asked)}
