@@ -32,7 +32,7 @@ class Ladder:
     time_control: TimeControl
 
 
-# Each match asks for these. Made once: whatever `in_` makes of values lies in cycles until the next collection.
+# Each match asks for these. Made once, as what `in_` makes of values lies in cycles until it is collected.
 _RATINGS = select(ratings.c.version_id, ratings.c.elo, ratings.c.games).where(
     ratings.c.ladder_id == bindparam("ladder"),
     ratings.c.version_id.in_(bindparam("versions", expanding=True)),
