@@ -16,7 +16,7 @@ from agents.search_info import SearchInfo
 from agents.search_run import Layout, SearchRun
 from games import CHANCE, InputError, State, load
 from games.kernel.jit import njit
-from games.protocol import kernel, mix, u64, word
+from games.protocol import LISTED, kernel, mix, u64, word
 
 ROOT = 0
 UNEXPANDED = -1
@@ -184,9 +184,14 @@ def playout(state: Any, memory: Any, plies: int) -> tuple[Any, int]:
     """
     while plies < MOST_PLIES:
         number = 0
-        for action in state.actions():
-            memory.legal[number] = action
-            number += 1
+        drawn = state.playout_action(memory.random)
+        if drawn == LISTED:
+            for action in state.actions():
+                memory.legal[number] = action
+                number += 1
+        else:
+            memory.legal[0] = drawn
+            number = 1
         if number > 0:
             state = state.result(int(memory.legal[draw_below(memory, number)]))
         elif state.to_move() == CHANCE and not state.is_terminal():

@@ -7,8 +7,9 @@ import re
 
 from games.board import Board
 from games.errors import InputError, shown
-from games.game import Game, Option
+from games.game import Game
 from games.observation import Observation
+from games.options import Option, Value, read, written
 from games.position import Position
 from games.protocol import CHANCE, PUBLIC, State
 
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 _VARIANT = re.compile(r" *(?P<name>\w+) *(?:\( *(?P<options>[^()]*?) *\) *)?", re.ASCII)
-_OPTION = re.compile(r" *(?P<key>\w+) *= *(?P<value>-?\d{1,6}) *", re.ASCII)
+_OPTION = re.compile(r" *(?P<key>\w+) *= *(?P<value>-?\d{1,6}(\.\d{1,6})?|[a-z]\w{0,30}) *", re.ASCII)
 
 
 @functools.cache
@@ -48,7 +49,7 @@ def names() -> list[str]:
 def load(variant: str) -> Game:
     """Find a game by `name` or `name(option=value,...)`; blanks between the parts do not matter.
 
-    Raises InputError for an unknown game or option and for a value that is no whole number in range.
+    Raises InputError for an unknown game or option and for a value that the option does not allow.
     """
     match = _VARIANT.fullmatch(variant) if isinstance(variant, str) else None
     if match is None:
@@ -56,12 +57,17 @@ def load(variant: str) -> Game:
     game = _discovered().get(match["name"])
     if game is None:
         raise InputError("unknown_game", expected="a game", got=shown(match["name"]), available=names())
-    chosen: dict[str, int] = {}
+    chosen: dict[str, Value] = {}
     for part in match["options"].split(",") if match["options"] else ():
         option = _OPTION.fullmatch(part)
         if option is None or option["key"] in chosen:
             raise InputError(
-                "bad_option", expected="option=number, once each", got=shown(part), where=shown(variant)
+                "bad_option", expected="option=value, once each", got=shown(part), where=shown(variant)
             )
-        chosen[option["key"]] = int(option["value"])
+        value = read(option["value"])
+        if written(value) != option["value"]:
+            raise InputError(
+                "bad_option", expected=f"the value {written(value)}", got=shown(part), where=shown(variant)
+            )
+        chosen[option["key"]] = value
     return game.with_options(**chosen)

@@ -9,16 +9,35 @@ Cell = tuple[int, int]
 HIDDEN = "?"
 """Stands for a card that lies face down."""
 
+Style = Literal["frame", "lines", "felt", "table", "chequered", "wood", "cells", "pits", "points"]
+
+LETTERS = {"man": "", "knight": "n"}
+"""Letters of kinds of pieces that are not the first one of their name."""
+
 
 @dataclass(frozen=True)
 class Board:
     """A board seen from above.
 
-    `pieces` maps a cell to a seat number from 0 (seat 0 is the first mover). `style` says what the grid
-    is made of: "frame" (holes in an upright frame, pieces fall), "lines" (marks between lines), "felt" (discs
-    with a black side, seat 0, and a white one), "table" (cards and chips that lie there).
+    `pieces` maps a cell to a seat number from 0 (seat 0 is the first mover). `style` says what the board
+    is made of:
+
+    - "frame": holes in an upright frame, pieces fall
+    - "lines": marks between lines
+    - "felt": discs with a black side, seat 0, and a white one
+    - "table": cards and chips that lie there
+    - "chequered": pieces on light and dark squares; the bottom left one is dark
+    - "wood": stones on the crossings of lines (geometry "points"), seat 0 black
+    - "cells": stones in six-cornered cells, each row half a cell further right (geometry "hex"); seat 0 joins
+      top and bottom, seat 1 left and right
+    - "pits": pits with seeds, `counts`, and a store at each end of the rows
+    - "points": the 24 points of backgammon, 12 above and 12 below, then the bar (column 12) and the checkers
+      borne off (column 13)
+
+    Seeds in pits are nobody's: their seat is that of the pit.
+    `kinds` names pieces that are not all alike (king, queen, rook, bishop, knight, pawn; man, crowned).
     `cards` says what is on the pieces that are cards, HIDDEN if they lie face down; `counts` of how many
-    pieces a pile consists.
+    pieces a pile consists. `dice` are the dice that lie there.
     `last` is the cells of the last move, `line` the cells that decided the game.
     `targets` maps each legal action's text to the cell where its piece would land, if it has one.
     """
@@ -26,10 +45,12 @@ class Board:
     rows: int
     columns: int
     pieces: dict[Cell, int]
-    style: Literal["frame", "lines", "felt", "table"]
-    geometry: Literal["grid"] = "grid"
+    style: Style
+    geometry: Literal["grid", "points", "hex"] = "grid"
+    kinds: dict[Cell, str] = field(default_factory=dict)
     cards: dict[Cell, str] = field(default_factory=dict)
     counts: dict[Cell, int] = field(default_factory=dict)
+    dice: tuple[int, ...] = ()
     last: tuple[Cell, ...] = ()
     line: tuple[Cell, ...] = ()
     column_labels: tuple[str, ...] = ()
@@ -43,9 +64,11 @@ class Board:
             "style": self.style,
             "rows": self.rows,
             "columns": self.columns,
-            "pieces": [[r, c, seat] for (r, c), seat in sorted(self.pieces.items())],
-            "cards": [[r, c, text] for (r, c), text in sorted(self.cards.items())],
-            "counts": [[r, c, count] for (r, c), count in sorted(self.counts.items())],
+            "pieces": _on_cells(self.pieces),
+            "kinds": _on_cells(self.kinds),
+            "cards": _on_cells(self.cards),
+            "counts": _on_cells(self.counts),
+            "dice": list(self.dice),
             "last": [list(cell) for cell in self.last],
             "line": [list(cell) for cell in self.line],
             "column_labels": list(self.column_labels),
@@ -56,8 +79,9 @@ class Board:
     def to_text(self, marks: str = "xo■▲") -> str:
         """Draw the board for a terminal, one line a row, the last move in brackets.
 
-        A card and a pile are a mark with what is on it: `x2`, `o?`. A board without labels shows the actions
-        themselves, each in the cell where its piece would land.
+        A piece of a kind, a card and a pile are a mark with what is on it: `xq`, `o?`, `x2`. A board without
+        labels shows the actions themselves, each in the cell where its piece would land. Rows of six-cornered
+        cells are each set half a cell further right. Dice are told in a line of their own.
         """
         named = {} if self.row_labels or self.column_labels else {c: text for text, c in self.targets.items()}
         cells = [(r, c) for r in range(self.rows) for c in range(self.columns)]
@@ -70,12 +94,22 @@ class Board:
                 f"{f'[{shown[r, c]}]' if (r, c) in self.last else shown[r, c]:^{width}}"
                 for c in range(self.columns)
             )
-            lines.append(f"{label:>2} {row}")
+            indent = " " * (r * width // 2) if self.geometry == "hex" else ""
+            lines.append(f"{indent}{label:>2} {row}")
         if self.column_labels:
             lines.append("   " + "".join(f"{label:^{width}}" for label in self.column_labels))
+        if self.dice:
+            lines.append("dice: " + " ".join(map(str, self.dice)))
         return "\n".join(lines)
 
     def _piece_text(self, cell: Cell, marks: str) -> str:
         if cell not in self.pieces:
             return ""
-        return f"{marks[self.pieces[cell]]}{self.cards.get(cell, '')}{self.counts.get(cell, '')}"
+        kind = self.kinds.get(cell, "")
+        letter = LETTERS.get(kind, kind[:1])
+        on_it = f"{self.cards.get(cell, '')}{self.counts.get(cell, '')}"
+        return f"{marks[self.pieces[cell]]}{letter}{on_it}"
+
+
+def _on_cells(things: dict[Cell, int] | dict[Cell, str]) -> list[list[object]]:
+    return [[row, column, thing] for (row, column), thing in sorted(things.items())]

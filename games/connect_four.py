@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from games.board import Board, Cell
 from games.errors import InputError
-from games.game import Game, Option
+from games.game import Game
 from games.notation import SIDES, bad_position, check_alternation, read_action, split_side
+from games.options import Option
 from games.protocol import (
     State,
     as_state,
@@ -378,4 +379,10 @@ GAME = Game(
         "k": Option(4, 2, 9, "stones in a line that win"),
     },
     check_options=check_options,
+    rules=(
+        "Two players take turns to drop a disc into a column, where it falls to the lowest free cell. "
+        "Four own discs (option `k`) in an unbroken row, column or diagonal win (+1, the other player "
+        "-1); a full board without such a line is a draw (0)."
+    ),
+    typical=("4", "4", "3", "5", "4", "2", "3", "3", "5", "5"),
 )

@@ -1,22 +1,13 @@
 """What a game declares beside its state class: names, options, notation and looks, as data."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from games.board import Board
 from games.errors import InputError, shown
+from games.options import Option, Value, with_defaults, written
 from games.protocol import State
-
-
-@dataclass(frozen=True)
-class Option:
-    """A whole-number option of a game, with its default and the range allowed."""
-
-    default: int
-    low: int
-    high: int
-    meaning: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Game:
     has_chance: bool = False
     hidden: bool = False
     options: Mapping[str, Option] = field(default_factory=dict)
-    chosen: Mapping[str, int] = field(default_factory=dict)
+    chosen: Mapping[str, Value] = field(default_factory=dict)
     check_options: Callable[..., None] = lambda **_chosen: None
     """Raises InputError where options contradict each other."""
     action_texts: tuple[str, ...] = ()
@@ -55,6 +46,19 @@ class Game:
     """Text of an action or outcome played in a state, as a player or PUBLIC may know it."""
     board_seen: Callable[[Any, int | None, int], Board] | None = None
     """The board, and the last action on it, as a player or PUBLIC may know it."""
+    rules: str = ""
+    """The rules in short, a few sentences for people: end of the game and utilities included."""
+    typical: tuple[str, ...] = ()
+    """Actions and outcomes from the start to a typical position, for pictures."""
+    repetition_key: Callable[[Any], int] | None = None
+    """A number that is equal for positions which rules about repetition take for the same; else `key()`."""
+    repetitions: Callable[..., int] | None = None
+    """So many occurrences of a position draw the game, by the options; else repetition ends nothing."""
+    with_history: Callable[[Any, Sequence[int]], Any] | None = None
+    """The state as the repetition keys of all positions before it leave it, such as with points that
+    superko bars; its text carries that, so that whoever reads the text knows it too."""
+    rule_draw: Callable[[Any], bool] | None = None
+    """Whether a terminal state was drawn by a rule, such as a number of moves, and not by play."""
 
     def __post_init__(self) -> None:
         if self.hidden and not (self.action_texts and self.format_seen and self.board_seen):
@@ -63,13 +67,14 @@ class Game:
     @property
     def variant(self) -> str:
         """Canonical name: the bare name for the defaults, else `name(option=value,...)`."""
-        values = {key: self.chosen.get(key, option.default) for key, option in self.options.items()}
-        if all(values[key] == option.default for key, option in self.options.items()):
+        values = with_defaults(self.options, self.chosen)
+        if values == with_defaults(self.options, {}):
             return self.name
-        return f"{self.name}({','.join(f'{key}={value}' for key, value in values.items())})"
+        return f"{self.name}({','.join(f'{key}={written(value)}' for key, value in values.items())})"
 
-    def with_options(self, **chosen: int) -> "Game":
-        """Choose options. Raises InputError for an unknown option or a value outside its range."""
+    def with_options(self, **chosen: Value) -> "Game":
+        """Choose options. Raises InputError for an unknown option or a value that it does not allow."""
+        values = with_defaults(self.options, {})
         for key, value in chosen.items():
             option = self.options.get(key)
             if option is None:
@@ -79,16 +84,13 @@ class Game:
                     got=shown(key),
                     available=self.options or ["none"],
                 )
-            if not option.low <= value <= option.high:
-                raise InputError(
-                    "bad_option",
-                    expected=f"{key} from {option.low} to {option.high}",
-                    got=str(value),
-                    where=self.name,
-                )
-        values = {key: chosen.get(key, option.default) for key, option in self.options.items()}
+            values[key] = option.chosen(value, key, self.name)
         self.check_options(**values)
         return replace(self, chosen=values)
+
+    def repeated(self, state: State) -> int:
+        """Return the number by which rules about repetition know a state."""
+        return state.key() if self.repetition_key is None else self.repetition_key(state)
 
     def initial_state(self) -> State:
         """Return the state before the first move."""
@@ -107,7 +109,8 @@ class Game:
             "zero_sum": self.zero_sum,
             "chance": self.has_chance,
             "hidden": self.hidden,
-            "options": [{"name": name, **asdict(option)} for name, option in self.options.items()],
+            "options": [option.to_json(name) for name, option in self.options.items()],
             "features": list(self.feature_names),
+            "rules": self.rules,
             "initial_position": self.format_position(self.initial_state()),
         }

@@ -228,4 +228,12 @@ GAME = Game(
     action_texts=ACTION_TEXTS,
     format_seen=format_seen,
     board_seen=board_seen,
+    rules=(
+        "Each of two players antes one chip and gets one of the three cards 0, 1 and 2, which only that "
+        "player sees. The first player passes or bets a chip. After a bet the other player calls by "
+        "betting too, or folds by passing; after a pass the second player may bet, and the first then "
+        "calls or folds. After two passes or a call the higher card takes the pot. The utility is the "
+        "number of chips won or lost: 1 or 2."
+    ),
+    typical=("d1", "d2", "p", "b"),
 )

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from games.board import Board, Cell
 from games.errors import InputError, shown
-from games.game import Game, Option
+from games.game import Game
 from games.notation import bad_position, read_action
+from games.options import Option
 from games.protocol import (
     State,
     as_state,
@@ -363,4 +364,11 @@ GAME = Game(
     feature_names=Features._fields,
     options={"size": Option(8, 4, 8, "cells in a row and in a column, an even number")},
     check_options=check_options,
+    rules=(
+        "Black, the first mover, and White take turns to set a disc so that at least one straight "
+        "unbroken line of the opponent's discs lies between it and another own disc; all discs so "
+        "surrounded are turned over. Who can turn none must pass. The game ends when neither can; more "
+        "discs win (+1, the other player -1), as many are a draw (0)."
+    ),
+    typical=("d3", "c5", "e6", "f5", "f6", "e3", "c3", "f3", "c4", "b4"),
 )

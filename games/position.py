@@ -14,7 +14,7 @@ from games.protocol import CHANCE, PUBLIC, State
 
 @dataclass(frozen=True)
 class Position:
-    """A state, the actions and outcomes played to reach it (as text), and the keys of all states passed.
+    """A state, the actions and outcomes played to reach it (as text), and the repetition keys of all passed.
 
     Immutable; `play` returns the next one. Methods with a parameter `p` tell everything without it, and with
     it what player `p`, or PUBLIC, may know. `seen` holds what PUBLIC and each player know of each ply, in
@@ -35,7 +35,7 @@ class Position:
         Raises InputError for a bad text or move; its `where` then names the move's index.
         """
         state = game.initial_state() if text is None else game.parse_position(text)
-        position = cls(game, state, keys=(state.key(),))
+        position = cls(game, state, keys=(game.repeated(state),))
         for move in moves:
             position = position.play(move)
         return position
@@ -55,7 +55,7 @@ class Position:
                 "game_over", expected="no action, the game is over", got=shown(text), where=self.where()
             )
         action = self._by_text.get(text) if isinstance(text, str) else None
-        if action is None:
+        if action is None:  # another spelling of a legal action, or none
             action = self.game.parse_action(self.state, text)
         if self.to_move() == CHANCE and dict(self.state.chance()).get(action, 0.0) <= 0.0:
             raise InputError(
@@ -67,11 +67,13 @@ class Position:
             )
         written = self.game.format_action(self.state, action)
         state = self.state.result(action)
+        if self.game.with_history is not None:
+            state = self.game.with_history(state, self.keys)
         return Position(
             self.game,
             state,
             (*self.actions, written),
-            (*self.keys, state.key()),
+            (*self.keys, self.game.repeated(state)),
             last=action,
             seen=(*self.seen, self._seen(action)) if self.game.format_seen is not None else (),
         )
@@ -85,8 +87,16 @@ class Position:
         return self._terminal
 
     def utilities(self) -> tuple[float, ...]:
-        """Return the utility of each player at a terminal position."""
+        """Return the utility of each player at a terminal position: 0 for all after a repetition."""
+        if not self.state.is_terminal():
+            return (0.0,) * self.game.players
         return tuple(self.state.utility(p) for p in range(self.game.players))
+
+    def rule_draw(self) -> bool:
+        """Whether a rule drew a terminal position: repetition, or one of the state's own."""
+        if self._repeated and not self.state.is_terminal():
+            return True
+        return self.game.rule_draw is not None and self.game.rule_draw(self.state)
 
     def legal(self) -> list[str]:
         """Texts of the legal actions; empty when the game is over and at a chance node."""
@@ -135,7 +145,13 @@ class Position:
 
     @cached_property
     def _terminal(self) -> bool:
-        return self.state.is_terminal()
+        return self.state.is_terminal() or self._repeated
+
+    @cached_property
+    def _repeated(self) -> bool:
+        """Whether a position has come so often that the game is drawn."""
+        repetitions = self.game.repetitions
+        return repetitions is not None and self.keys.count(self.keys[-1]) >= repetitions(**self.game.chosen)
 
     @cached_property
     def _by_text(self) -> dict[str, int]:

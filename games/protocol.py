@@ -18,6 +18,9 @@ CHANCE = -1
 PUBLIC = -1
 """For `observation`: what everybody may know."""
 
+LISTED = -1
+"""What `playout_action` answers where a random action is to be drawn from `actions()`."""
+
 MASK = 0xFFFF_FFFF_FFFF_FFFF
 
 word: TypeAlias = Annotated[int, "64 unsigned bits"]  # noqa: PYI042 - a machine word, named like int
@@ -61,6 +64,12 @@ class State(Protocol):
     def players(self) -> int:
         """Return the number of players."""
 
+    def mid_turn(self) -> bool:
+        """Whether the player to move has begun a turn of several actions, such as a chain of jumps."""
+
+    def playout_action(self, rng: word, /) -> int:
+        """Draw an action at random from 64 random bits, or answer LISTED: draw one of `actions()`."""
+
 
 # who takes part ---------------------------------------------------------------------------------------
 
@@ -75,10 +84,10 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "evaluate": ("p", "w"),
     "chance": (),
     "players": (),
+    "mid_turn": (),
+    "playout_action": ("rng",),
 }
 """The methods of a state that searches call, with the names of their parameters: the same in every game."""
-
-DEFAULTS = ("evaluate", "chance", "players")
 
 OPERATORS = ("__and__", "__or__", "__xor__", "__invert__")
 """Operators that a compiled NamedTuple of words, such as a board of two words, may define."""
@@ -151,6 +160,13 @@ def mix(bits: word) -> word:
     return bits ^ (bits >> 31)
 
 
+@kernel
+def draw(rng: word, number: int, end: int) -> int:
+    """Draw one of 0 .. end - 1: the draw of this number, from 0, that 64 random bits give (see `mix`)."""
+    bits = mix(u64(rng + u64(number + 1) * u64(0xD1B5_4A32_D192_ED03)))
+    return int(((bits >> 32) * u64(end)) >> 32)
+
+
 # state classes ----------------------------------------------------------------------------------------
 
 
@@ -167,6 +183,23 @@ def _chance(self: Any) -> Iterator[tuple[int, float]]:  # noqa: ARG001 - a metho
 
 def _players(self: Any) -> int:  # noqa: ARG001 - a method
     return 2
+
+
+def _mid_turn(self: Any) -> bool:  # noqa: ARG001 - a method
+    return False
+
+
+def _playout_action(self: Any, rng: word) -> int:  # noqa: ARG001 - a method
+    return LISTED
+
+
+DEFAULTS: dict[str, Callable[..., Any]] = {
+    "evaluate": _evaluate,
+    "chance": _chance,
+    "players": _players,
+    "mid_turn": _mid_turn,
+    "playout_action": _playout_action,
+}
 
 
 def like(state: S, *fields: Any) -> S:
@@ -187,7 +220,7 @@ def compiled(cls: C) -> C:
     missing = [name for name in PARAMETERS if name not in DEFAULTS and name not in vars(cls)]
     if missing:
         raise TypeError(f"game state {cls.__qualname__} lacks {', '.join(missing)}")
-    for name, default in (("evaluate", _evaluate), ("chance", _chance), ("players", _players)):
+    for name, default in DEFAULTS.items():
         if name not in vars(cls):
             setattr(cls, name, default)
     for name, parameters in PARAMETERS.items():
@@ -224,6 +257,11 @@ def _field_type(cls: type, name: str) -> Any:
     hint = get_type_hints(cls, include_extras=True)[name]
     plain = hint is int or hint == word
     return hint if plain or (isinstance(hint, type) and hint in _classes.values()) else None
+
+
+def takes_turns(cls: type) -> bool:
+    """Whether a turn in this game may be several actions."""
+    return cls.mid_turn is not _mid_turn  # type: ignore[attr-defined]
 
 
 def is_compiled(cls: type) -> bool:

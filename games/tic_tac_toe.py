@@ -179,4 +179,10 @@ GAME = Game(
     format_action=format_action,
     board=board,
     feature_names=Features._fields,
+    rules=(
+        "Two players take turns to mark one of nine cells, the first with x, the second with o. Three "
+        "own marks in a row, column or diagonal win (+1, the other player -1); a full board without such"
+        " a line is a draw (0)."
+    ),
+    typical=("4", "0", "8", "2", "1"),
 )

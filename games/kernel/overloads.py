@@ -61,6 +61,13 @@ def _one_player(name: str) -> Callable[..., Any]:
     return method
 
 
+def _random_bits(name: str) -> Callable[..., Any]:
+    def method(self: Any, rng: Any) -> Any:  # noqa: ARG001
+        return _method(self, name)
+
+    return method
+
+
 def _player_and_weights(name: str) -> Callable[..., Any]:
     def method(self: Any, p: Any, w: Any) -> Any:  # noqa: ARG001
         return _method(self, name)
@@ -73,6 +80,7 @@ _MAKERS: dict[tuple[str, ...], Callable[[str], Callable[..., Any]]] = {
     ("a",): _one_action,
     ("p",): _one_player,
     ("p", "w"): _player_and_weights,
+    ("rng",): _random_bits,
 }
 
 

@@ -3,6 +3,7 @@
 import click
 
 import games
+from games.options import written
 from server.cli.terminal import json_option, write_json, write_table
 
 
@@ -23,5 +24,5 @@ def command(*, as_json: bool) -> None:
 def _options(game: games.Game) -> str:
     """Say each option with its default and range."""
     return ", ".join(
-        f"{key}={option.default} ({option.low} to {option.high})" for key, option in game.options.items()
+        f"{key}={written(option.default)} ({option.values})" for key, option in game.options.items()
     )

@@ -27,12 +27,17 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
 
 
 class OptionView(msgspec.Struct, frozen=True):
-    """A whole-number option of a game."""
+    """An option of a game: a number with its bounds and the step between values, or one of `choices`.
+
+    A choice between false and true has a boolean default; a choice has no bounds and no step.
+    """
 
     name: str
-    default: int
-    low: int
-    high: int
+    default: int | float | bool | str
+    low: float | None
+    high: float | None
+    step: float | None
+    choices: tuple[str, ...]
     meaning: str
 
 
@@ -47,6 +52,7 @@ class GameView(msgspec.Struct, frozen=True):
     hidden: bool
     options: list[OptionView]
     features: tuple[str, ...]
+    rules: str
     initial_position: str
 
 

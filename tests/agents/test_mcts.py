@@ -23,7 +23,7 @@ from agents.protocol import MatchStart, TimeControl
 from agents.random_agent import RandomAgent
 from games import CHANCE, InputError, Position
 from games.kernel.jit import COMPILES
-from games.protocol import compiled, like, u64, word
+from games.protocol import LISTED, compiled, like, u64, word
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +77,9 @@ class CoinRow(NamedTuple):
 
     def players(self) -> int:
         return 3
+
+    def playout_action(self, rng: int) -> int:
+        return LISTED
 
 
 @compiled

@@ -13,8 +13,10 @@ def test_json_is_sorted_plain_data():
         "rows": 2,
         "columns": 2,
         "pieces": [[0, 1, 0], [1, 0, 1]],
+        "kinds": [],
         "cards": [],
         "counts": [],
+        "dice": [],
         "last": [[1, 0]],
         "line": [],
         "column_labels": [],
@@ -60,3 +62,18 @@ def test_cards_and_piles_are_marks_with_what_is_on_them():
         "     o?      .   ",
         "    card   chips ",
     ]
+
+
+def test_kinds_dice_and_slanted_rows():
+    board = Board(
+        rows=2,
+        columns=2,
+        pieces={(0, 0): 0, (1, 1): 1},
+        kinds={(0, 0): "queen", (1, 1): "knight"},
+        geometry="hex",
+        style="cells",
+        dice=(5, 3),
+    )
+    assert board.to_text() == "    xq  .  \n      .   on \ndice: 5 3"
+    assert board.to_json()["kinds"] == [[0, 0, "queen"], [1, 1, "knight"]]
+    assert board.to_json()["dice"] == [5, 3]

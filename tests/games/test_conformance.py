@@ -5,14 +5,18 @@ import json
 import math
 import random
 
+import corpus
 import pytest
+from corpus import neighbours, playable
 
 import games
 from games import CHANCE, PUBLIC, Game, InputError, Position
 from games.perft import plies
+from games.protocol import LISTED, mix, u64
 
-GAMES_PLAYED = 12
-MAX_PLIES = 2_000
+FEW = 40
+"""So many positions, for tests that look at every successor of each."""
+
 JUNK = [
     "",
     " ",
@@ -38,18 +42,6 @@ JUNK = [
 ]
 
 
-def neighbours(game: Game) -> list[str]:
-    """Variants that differ from the defaults in one option by one, where the rules allow that."""
-    found = []
-    for name, option in game.options.items():
-        for value in (option.default - 1, option.default + 1):
-            try:
-                found.append(game.with_options(**{name: value}).variant)
-            except InputError:
-                continue
-    return found
-
-
 VARIANTS = [variant for name in games.names() for variant in (name, *neighbours(games.load(name)))] + [
     "connect_four(rows=5,columns=6,k=4)",
     "connect_four(rows=2,columns=2,k=2)",
@@ -60,6 +52,9 @@ VARIANTS = [variant for name in games.names() for variant in (name, *neighbours(
 ]
 
 
+UNEVEN: dict[str, object] = {}
+"""Which of all actions a game draws in playouts, where not all: a function of the state and its actions."""
+
 HIDDEN = [variant for variant in VARIANTS if games.load(variant).hidden]
 
 
@@ -69,27 +64,15 @@ def game(request) -> Game:
 
 
 @pytest.fixture
-def random_games(game) -> list[list[Position]]:
+def random_games(game) -> tuple[tuple[Position, ...], ...]:
     """Some random games, each as all its positions from the initial one to the end."""
-    played = []
-    for seed in range(GAMES_PLAYED):
-        rng = random.Random(f"{game.variant} {seed}")
-        positions = [Position.start(game)]
-        while not positions[-1].is_terminal():
-            assert len(positions) <= MAX_PLIES, f"{game.variant} with seed {seed} does not end"
-            positions.append(positions[-1].play(rng.choice(playable(positions[-1]))))
-        played.append(positions)
-    return played
-
-
-def playable(position: Position) -> list[str]:
-    """What can be played: actions, or at a chance node outcomes."""
-    return [text for text, _ in position.outcomes()] or position.legal()
+    return corpus.random_games(game.variant)
 
 
 @pytest.fixture
-def positions(random_games) -> list[Position]:
-    return [position for played in random_games for position in played]
+def positions(game) -> tuple[Position, ...]:
+    """Positions of those games."""
+    return corpus.sample(game.variant)
 
 
 def test_variant_name_loads_the_same_game(game):
@@ -112,6 +95,15 @@ def test_states_are_immutable_and_hashable(positions):
         for field in state._fields:
             with pytest.raises(AttributeError):
                 setattr(state, field, 0)
+
+
+def test_rules_are_told_and_a_typical_position_can_be_played(game):
+    assert len(game.rules) > 100
+    position = Position.start(game.with_options())
+    for text in game.typical:
+        position = position.play(text)
+    assert position.ply > 0
+    assert not position.is_terminal()
 
 
 def test_players_and_turns(game, positions):
@@ -153,7 +145,7 @@ def test_chance_has_outcomes_where_it_moves_and_nowhere_else(game, positions):
 
 
 def test_every_action_leads_to_another_state_that_can_be_read_back(game, positions):
-    for position in positions:
+    for position in positions[:FEW]:
         state = position.state
         for ply in plies(state):
             following = state.result(ply)
@@ -169,6 +161,32 @@ def test_equal_states_have_equal_keys_and_different_ones_different_keys(game, po
         assert 0 <= key < 2**64
         assert game.parse_position(position.text()).key() == key
         assert texts_by_key.setdefault(key, position.text()) == position.text()
+
+
+def test_a_turn_of_several_actions_is_one_players(random_games):
+    for before, after in itertools.chain(*map(itertools.pairwise, random_games)):
+        if after.state.mid_turn():
+            assert not after.is_terminal()
+            assert after.to_move() == before.to_move() != CHANCE
+
+
+def test_a_random_action_of_a_playout_is_one_of_all(game, positions):
+    """Where a game draws its playout actions itself: legal ones, each as likely as another.
+
+    A game that draws them otherwise says how in its docstring of `playout_action`, and in UNEVEN here.
+    """
+    for position in positions[:FEW]:
+        actions = list(position.state.actions())
+        draws = [position.state.playout_action(mix(u64(seed))) for seed in range(40 * len(actions) or 1)]
+        if LISTED in draws:
+            assert set(draws) == {LISTED}
+            continue
+        allowed = UNEVEN.get(game.name, lambda _state, actions: actions)(position.state, actions)
+        assert set(draws) == set(allowed)
+        times, sides = [draws.count(action) for action in allowed], len(allowed)
+        expected = len(draws) / sides
+        chi_squared = sum((count - expected) ** 2 / expected for count in times)
+        assert chi_squared < sides + 6 * math.sqrt(2 * sides) + 10
 
 
 def test_utilities_are_known_at_the_end(game, random_games):
@@ -221,6 +239,7 @@ def test_boards_are_plain_data_inside_their_size(game, positions):
     for position in positions:
         board = position.board()
         assert json.loads(json.dumps(board.to_json(), allow_nan=False)) == board.to_json()
+        assert set(board.kinds) <= set(board.pieces)
         cells = [
             *board.pieces,
             *board.cards,
@@ -235,23 +254,22 @@ def test_boards_are_plain_data_inside_their_size(game, positions):
         assert position.ply > 0 or not board.last
         assert len(board.column_labels) in (0, board.columns)
         assert len(board.row_labels) in (0, board.rows)
-        assert len(board.to_text().splitlines()) == board.rows + bool(board.column_labels)
+        assert len(board.to_text().splitlines()) == board.rows + bool(board.column_labels) + bool(board.dice)
 
 
-def test_illegal_actions_are_refused_and_change_nothing(random_games):
-    for played in random_games[:3]:
-        for position in played:
-            before = (position.text(), position.actions, position.keys, position.state)
-            legal = playable(position)
-            padded = [variant for text in legal for variant in (f" {text}", f"{text} ", f"{text}\n")]
-            for text in [*JUNK, *padded, None, 1, 1.0, True, b"1", ["1"], math.nan]:
-                if text in legal:
-                    continue
-                with pytest.raises(InputError) as refusal:
-                    position.play(text)
-                assert len(str(refusal.value)) < 600
-                assert set(refusal.value.available) == set(legal)
-            assert (position.text(), position.actions, position.keys, position.state) == before
+def test_illegal_actions_are_refused_and_change_nothing(positions):
+    for position in positions[:FEW]:
+        before = (position.text(), position.actions, position.keys, position.state)
+        legal = playable(position)
+        padded = [variant for text in legal[:5] for variant in (f" {text}", f"{text} ", f"{text}\n")]
+        for text in [*JUNK, *padded, None, 1, 1.0, True, b"1", ["1"], math.nan]:
+            if text in legal:
+                continue
+            with pytest.raises(InputError) as refusal:
+                position.play(text)
+            assert len(str(refusal.value)) < 600
+            assert set(refusal.value.available) == set(legal)
+        assert (position.text(), position.actions, position.keys, position.state) == before
 
 
 def test_odd_position_texts_are_refused(game):
@@ -279,7 +297,7 @@ def test_positions_remember_how_they_came_about(game, random_games):
         end = played[-1]
         assert Position.start(game, None, end.actions) == end
         assert end.seen_actions() == end.actions
-        assert end.keys == tuple(position.state.key() for position in played)
+        assert end.keys == tuple(game.repeated(position.state) for position in played)
         assert end.ply == len(played) - 1
         assert end.legal() == []
         with pytest.raises(InputError, match="the game is over"):
@@ -306,7 +324,8 @@ def test_a_player_knows_what_was_seen_and_nothing_else(game, random_games):
         shown: dict[tuple[str, ...], set[object]] = {}
         informed: dict[int, set[object]] = {}
         for position in itertools.chain(*random_games):
-            view = (position.text(p), json.dumps(position.board(p).to_json()), tuple(position.legal()))
+            legal = tuple(position.legal()) if position.to_move() == p else ()
+            view = (position.text(p), json.dumps(position.board(p).to_json()), legal)
             shown.setdefault(position.seen_actions(p), set()).add((view, position.state.information(p)))
             informed.setdefault(position.state.information(p), set()).add(position.text(p))
         assert all(len(views) == 1 for views in shown.values())

@@ -12,6 +12,7 @@ import pytest
 
 import games
 from games import CHANCE, PUBLIC, Game, Position
+from games.options import written
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = "PLYGROUND_WRITE_GOLDEN"
@@ -20,7 +21,7 @@ WRITE = "PLYGROUND_WRITE_GOLDEN"
 def describe_game(game: Game) -> Iterator[str]:
     yield f"{game.title} ({game.variant}), {game.players} players"
     for name, option in game.options.items():
-        yield f"option {name}: {option.default} ({option.low} to {option.high}), {option.meaning}"
+        yield f"option {name}: {written(option.default)} ({option.values}), {option.meaning}"
     for trait in ("zero_sum", "has_chance", "hidden"):
         yield f"{trait}: {getattr(game, trait)}"
     yield f"features: {', '.join(game.feature_names)}"

@@ -19,7 +19,11 @@ NAMES = ("tic_tac_toe", "connect_four", "othello", "kuhn_poker")
 
 def rows(name: str) -> list[object]:
     lines = (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [pytest.param(row, id=row["id"]) for row in map(json.loads, lines)]
+    return [
+        pytest.param(row, id=row["id"])
+        for row in map(json.loads, lines)
+        if row.get("game", NAMES[0]) in NAMES
+    ]
 
 
 def replay(name: str, moves: str | list[str]) -> Position:
