@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agreement import agrees
 
 import games
 from games import Position
-from games.kernel.jit import native, njit
-from games.perft import plies
 
 DATA = Path(__file__).parents[1] / "data" / "truth"
 NAMES = ("tic_tac_toe", "connect_four", "othello", "kuhn_poker")
@@ -41,49 +40,6 @@ def test_random_game(row):
     assert position.is_terminal()
     assert list(position.utilities()) == row["returns"]
     assert row.get("final") in (None, position.text().partition(" ")[0])
-
-
-@njit
-def look(s: Any, weights: Any, found: Any) -> Any:
-    """What the methods of a state answer; its actions or outcomes go into `found`."""
-    n, sure = 0, 0.0
-    for a in s.actions():
-        found[n] = a
-        n += 1
-    for outcome, probability in s.chance():
-        found[n] = outcome
-        n += 1
-        sure += probability * (outcome + 1)
-    values = (s.evaluate(0, weights), s.evaluate(1, weights), sure)
-    return n, s.to_move(), s.is_terminal(), s.utility(0), s.utility(1), s.key(), s.players(), values
-
-
-@njit
-def follow(s: Any, a: int) -> Any:
-    """State after an action or outcome, with its features seen from both sides."""
-    after = s.result(a)
-    return after, after.features(0), after.features(1)
-
-
-def agrees(position: Position, weights: Any) -> None:
-    """Plain Python and machine code give the same answers and the same next states."""
-    state, found = position.state, np.zeros(64, np.int64)
-    n, *answers, values = look(native(state), weights, found)
-    assert list(found[:n]) == list(plies(state))
-    assert answers == [
-        state.to_move(),
-        state.is_terminal(),
-        state.utility(0),
-        state.utility(1),
-        state.key(),
-        state.players(),
-    ]
-    sure = sum(probability * (outcome + 1) for outcome, probability in state.chance())
-    expected = (state.evaluate(0, weights), state.evaluate(1, weights), sure)
-    assert values == pytest.approx(expected)
-    for ply in plies(state):
-        after = state.result(ply)
-        assert follow(native(state), ply) == (after, after.features(0), after.features(1))
 
 
 @pytest.mark.parametrize("name", NAMES)
