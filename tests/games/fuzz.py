@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 import games
-from games import Game, InputError
+from games import Game, InputError, State
 from games.perft import plies
 
 STRAY = " \t\n/-+.0123456789abcdefghknopqrstwxyzABDKNOPQRWX?*@\u00e9\u0661\uff11"
@@ -11,9 +11,8 @@ STRAY = " \t\n/-+.0123456789abcdefghknopqrstwxyzABDKNOPQRWX?*@\u00e9\u0661\uff11
 
 def nearly(texts: list[str]) -> st.SearchStrategy[str]:
     """Valid texts with up to three characters dropped, doubled, changed, inserted or two swapped."""
-    mutation = st.tuples(
-        st.integers(0, 4), st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from(STRAY)
-    )
+    place = st.integers(0, 10**6)
+    mutation = st.tuples(st.integers(0, 4), place, place, st.sampled_from(STRAY))
     return st.builds(_mutated, st.sampled_from(texts), st.lists(mutation, max_size=3))
 
 
@@ -39,11 +38,8 @@ def check_text(game: Game, text: str) -> bool:
 
     Returns whether it was read.
     """
-    try:
-        state = game.parse_position(text)
-    except InputError as error:
-        assert error.code == "bad_position"
-        assert len(str(error)) < 600
+    state = _read(game, text)
+    if state is None:
         return False
     assert game.format_position(state) == text
     assert game.parse_position(game.format_position(state)) == state
@@ -55,6 +51,16 @@ def check_text(game: Game, text: str) -> bool:
         assert len([state.utility(p) for p in range(game.players)]) == game.players
     state.features(0)
     return True
+
+
+def _read(game: Game, text: str) -> State | None:
+    try:
+        return game.parse_position(text)
+    except InputError as refusal:
+        error = refusal
+    assert error.code == "bad_position"
+    assert len(str(error)) < 600
+    return None
 
 
 def texts_of(name: str) -> list[str]:
