@@ -205,7 +205,7 @@ def ladders_table() -> str:
     for field in msgspec.structs.fields(settings.LadderSpec):
         low, high = settings.LADDER_BOUNDS.get(field.name, (None, None))
         bounds = "" if low is None else f"{low:,} to {high:,}"
-        default = otherwise.get(field.name, str(field.default))
+        default = otherwise.get(field.name, str(field.default).lower())
         rows.append((f"`{field.name}`", default, bounds, FIELDS["ladders"][field.name]))
     return _table(("key", "if it is left out", "range", "meaning"), rows)
 

@@ -2,13 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from heapq import nlargest
 
 import msgspec
 import structlog
 
+import games
 from server.core.pairing import Candidate, choose_pair
 from server.db import ladders as ladder_table
 from server.db import matches
@@ -53,6 +55,7 @@ class Scheduler:
         self._presence = presence
         self._referee = referee
         self._gate = gate
+        self._duplicate = {spec.name for spec in settings.ladders if spec.duplicate}
         self._hands = Hands(presence, referee, settings, monotonic)
         self._draw = draw
         self._now = now
@@ -143,12 +146,29 @@ class Scheduler:
         for queued in list(self._queue):
             if not self._may_start():
                 return
+            if queued not in self._queue:  # begun with another one of its set
+                continue
             ladder = self._ladders.get(queued.ladder_id)
             players = self._players(queued, ladder)
             if ladder is None or not players:
                 await self._drop_if_old(queued)
-            elif self._hands.may_begin(ladder, players):
-                await self._start(queued, ladder, players)
+                continue
+            together = self._set_of(queued)
+            if queued.sealed and len(together) < len(queued.versions):
+                await self._unseal(queued)
+            elif self._hands.may_begin(ladder, players, len(together)):
+                await self._start(together, ladder)
+
+    def _set_of(self, queued: QueuedMatch) -> list[QueuedMatch]:
+        """Return the queued matches that begin together with this one, itself among them."""
+        if not queued.sealed:
+            return [queued]
+        return [other for other in self._queue if other.sealed and other.pair_id == queued.pair_id]
+
+    async def _unseal(self, queued: QueuedMatch) -> None:
+        """Let a match be played alone whose set was not begun, or went on, without it."""
+        await self._db.write(matches.unseal, queued.id)
+        self._queue[self._queue.index(queued)] = queued._replace(sealed=False)
 
     def _players(self, queued: QueuedMatch, ladder: Ladder | None) -> list[Connection]:
         """Return the agents of a queued match; nobody if not all are here and ask for its ladder."""
@@ -165,16 +185,22 @@ class Scheduler:
             await self._db.write(lambda conn: matches.drop_queued(conn, queued.id, detail, now))
             self._queue.remove(queued)
 
-    async def _start(self, queued: QueuedMatch, ladder: Ladder, present: list[Connection]) -> None:
-        versions = [connection.version_id for connection in present]
-        ratings = await self._db.read_for_play(ladder_table.ratings_on, ladder.id, versions)
+    async def _start(self, queued: Sequence[QueuedMatch], ladder: Ladder) -> None:
+        """Begin a match, or all of a set; their agents are here."""
+        present = {version: self._presence.get(version) for match in queued for version in match.versions}
+        ratings = await self._db.read_for_play(ladder_table.ratings_on, ladder.id, list(present))
         seats = [
-            Seated(c.agent_id, c.version_id, c.name, c.version, c.house, *ratings[c.version_id])
-            for c in present
+            [
+                Seated(c.agent_id, c.version_id, c.name, c.version, c.house, *ratings[c.version_id])
+                for c in (present[version] for version in match.versions)
+                if c is not None
+            ]
+            for match in queued
         ]
-        self._queue.remove(queued)
-        self._hands.begun(ladder, present)
-        await self._referee.start(queued.id, ladder, seats)
+        for match in queued:
+            self._queue.remove(match)
+        self._hands.begun(ladder, [c for c in present.values() if c is not None])
+        await self._referee.start([match.id for match in queued], ladder, seats)
 
     async def _choose(self, ladder: Ladder) -> tuple[int, int] | None:
         startable = [q for q in self._queue if self._players(q, self._ladders.get(q.ladder_id))]
@@ -208,7 +234,15 @@ class Scheduler:
     async def _queue_pair(self, ladder: Ladder, pair: tuple[int, int]) -> None:
         now = self._now()
         terms = msgspec.to_builtins(ladder.time_control)
-        ids = await self._db.write(lambda conn: matches.queue_pair(conn, ladder.id, pair, terms, now))
-        first, second = ids
-        self._queue.append(QueuedMatch(first, ladder.id, pair, now))
-        self._queue.append(QueuedMatch(second, ladder.id, (pair[1], pair[0]), now))
+        chance = games.load(ladder.game).has_chance
+        sealed = ladder.name in self._duplicate and self._are_house(pair)
+        first, second = await self._db.write(
+            partial(matches.queue_pair, chance=chance, sealed=sealed), ladder.id, pair, terms, now
+        )
+        self._queue.append(QueuedMatch(first, ladder.id, pair, now, first, sealed))
+        self._queue.append(QueuedMatch(second, ladder.id, (pair[1], pair[0]), now, first, sealed))
+
+    def _are_house(self, versions: Sequence[int]) -> bool:
+        """Whether all of these are house agents: nobody else plays the same dice or cards twice."""
+        present = [self._presence.get(version) for version in versions]
+        return all(connection is not None and connection.house for connection in present)

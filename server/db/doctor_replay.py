@@ -14,6 +14,8 @@ import games
 from games.errors import InputError
 from games.game import Game
 from games.position import Position
+from games.protocol import CHANCE
+from server.core import seeds
 from server.core.outcome import Cause, Outcome, by_utilities
 from server.db.finding import Finding, Findings
 from server.db.schema import matches, moves, seats
@@ -63,7 +65,8 @@ def replay(conn: Connection, newest: int | None = NEWEST) -> list[Finding]:
 
 def _records(conn: Connection, newest: int | None) -> Iterator[_Record]:
     """Read matches in the order of their ids, some at a time."""
-    query: Select[Any] = select(matches.c.id, matches.c.game, matches.c.state, matches.c.moves)
+    columns = (matches.c.id, matches.c.game, matches.c.state, matches.c.moves, matches.c.seed)
+    query: Select[Any] = select(*columns)
     query = query.where(matches.c.state.in_(("starting", "running", "finished", "void")))
     last = 0
     if newest is not None:
@@ -96,7 +99,7 @@ def _by_match(conn: Connection, query: Select[Any]) -> dict[int, list[Row[Any]]]
 
 def _contradictions(game: Game, record: _Record) -> Findings:
     """Play a match again. Its first bad move is told; what comes after it means nothing."""
-    position = Position.start(game)
+    position, events = Position.start(game), 0
     for move in record.moves:
         where = f"match {record.match.id}, ply {move.ply}"
         if position.is_terminal():
@@ -107,6 +110,14 @@ def _contradictions(game: Game, record: _Record) -> Findings:
                 "mover", f"{where} is of seat {move.seat}, and seat {position.to_move()} was to move"
             )
             return
+        if move.seat == CHANCE and record.match.seed is not None:
+            drawn = seeds.outcome(record.match.seed, events, position.outcomes())
+            if move.action != drawn:
+                yield Finding(
+                    "chance", f"{where}: {move.action!r} is on record, and its seed gives {drawn!r}"
+                )
+                return
+            events += 1
         try:
             position = position.play(move.action)
         except InputError as error:

@@ -48,7 +48,14 @@ async def one_match(call: Call) -> web.Response:
 
 async def match_record(call: Call) -> web.Response:
     """Answer everything about one match."""
-    return answer(_record(*await call.services.db.read(_find, call.path["id"])))
+    row, moves = await call.services.db.read(_find, call.path["id"])
+    if row.closed:
+        raise InputError(
+            "match_closed",
+            expected="a match of a set that has ended",
+            got=f"match {row.id}, while matches with the same dice or cards are played",
+        )
+    return answer(_record(row, moves))
 
 
 def _page(conn: Connection, query: MatchesQuery) -> Page[MatchView]:
@@ -116,6 +123,9 @@ def _view(row: MatchRow, times: list[int]) -> MatchView:
         times=times,
         detail=row.detail,
         replay_of=row.replay_of,
+        closed=row.closed,
+        seed_hash=row.seed_hash,
+        seed=row.seed,
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,

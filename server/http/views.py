@@ -109,6 +109,9 @@ class MatchView(msgspec.Struct, frozen=True):
 
     Only a match asked for by its id has `position`, the latest one, `clock`, how each request was measured,
     and `verdict`, what that says of the end. `replay_of` is the void match that this one repeats.
+    `seed_hash` is the SHA-256 of `seed:id`, with the seed that all dice or cards of the match come from; the
+    `seed` itself is told at the end. A match is `closed`, and nothing told of what is played, until all
+    matches with the same dice or cards have ended.
     """
 
     id: int
@@ -120,6 +123,9 @@ class MatchView(msgspec.Struct, frozen=True):
     times: list[int]
     detail: str | None
     replay_of: int | None
+    closed: bool
+    seed_hash: str | None
+    seed: str | None
     created_at: Instant
     started_at: Instant | None
     finished_at: Instant | None

@@ -112,7 +112,7 @@ def test_a_queued_match_begins_under_the_times_that_its_ladder_has_then(league, 
     number, other = league.do(matches.queue_pair, league.ladder, (ada, bob), queued_with, league.now())
     set_times(league, BLITZ)
     begun = league.do(matches.begin, number, "server-1", league.now())
-    assert begun == (1, BLITZ)
+    assert begun == (1, BLITZ, None)
     assert match(league, number).time_control == msgspec.to_builtins(BLITZ), "the record says so"
     assert match(league, other).time_control == queued_with
 
