@@ -271,7 +271,7 @@ class Unwatch(_FromClient, frozen=True, tag="unwatch"):
 class Seat(msgspec.Struct, frozen=True):
     """A seat as spectators see it; outcome and cause are null until the end.
 
-    `clock` is what it has when its next move begins, `last` how its previous one was measured.
+    `utility` is what the game gave the seat, null unless it was played to its end. `clock` is what it has when its next move begins, `last` how its previous one was measured.
     """
 
     seat: int
@@ -284,6 +284,7 @@ class Seat(msgspec.Struct, frozen=True):
     connected: bool = True
     clock: ClockView | None = None
     last: LastMove | None = None
+    utility: float | None = None
 
 
 class MatchView(msgspec.Struct, frozen=True):

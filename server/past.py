@@ -97,4 +97,5 @@ def _seat(seat: SeatRow, clock: protocol.ClockView, last: protocol.LastMove | No
         cause=cast("protocol.Cause | None", seat.cause),
         clock=clock,
         last=last,
+        utility=seat.utility,
     )

@@ -1,4 +1,4 @@
-"""Decides which matches start: queued ones first, then new pairs on each ladder."""
+"""Decides which matches start: queued ones first, then those of new tables on each ladder."""
 
 import asyncio
 import contextlib
@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from heapq import nlargest
+from itertools import combinations
 
 import msgspec
 import structlog
 
 import games
-from server.core.pairing import Candidate, choose_pair
+from server.core.pairing import Candidate, choose_table, seatings
 from server.db import ladders as ladder_table
 from server.db import matches
 from server.db.absence import is_away
@@ -29,7 +30,7 @@ from server.settings import Settings
 TICK_S = 0.5
 STOP_S = 2.0
 MAX_CANDIDATES = 48
-"""Agents considered for a pair: those who have waited longest. Every pair of them is weighed."""
+"""Agents considered for a table: those who have waited longest. Every pair of them is weighed."""
 
 KEEP_QUEUED = timedelta(minutes=10)
 """A queued match whose agents do not come back is dropped after this time."""
@@ -116,29 +117,29 @@ class Scheduler:
     def _on_end(self, match: RunningMatch) -> None:
         self._hands.ended(match)
         result = match.match.result
-        games = self._together.get(match.ladder.id)  # None: one of a closed ladder was resumed
-        if games is not None and result is not None and not result.void:
-            pair = frozenset(seat.version_id for seat in match.seats)
-            games[pair] = games.get(pair, 0) + 1
+        together = self._together.get(match.ladder.id)  # None: one of a closed ladder was resumed
+        if together is not None and result is not None and not result.void:
+            for pair in combinations((seat.version_id for seat in match.seats), 2):
+                together[frozenset(pair)] = together.get(frozenset(pair), 0) + 1
         self.wake()
 
     async def _tick(self) -> None:
         self._queue = await self._db.read_for_play(matches.queued)
         await self._start_queued()
-        while self._may_start() and await self._pair_next():
+        while self._may_start() and await self._set_next():
             await self._start_queued()
 
     def _may_start(self) -> bool:
         """Whether matches start at all now: they wait while the server is too late to measure them well."""
         return not self._stopping and self._gate.is_open()
 
-    async def _pair_next(self) -> bool:
-        """Queue a pair on the first ladder that has one; it is asked last next time, so that none starves."""
+    async def _set_next(self) -> bool:
+        """Queue a table on the first ladder that has one; that is asked last next time: none starves."""
         for ladder in list(self._ladders.values()):
-            pair = await self._choose(ladder)
-            if pair is not None:
+            table = await self._choose(ladder)
+            if table is not None:
                 self._ladders[ladder.id] = self._ladders.pop(ladder.id)
-                await self._queue_pair(ladder, pair)
+                await self._queue_table(ladder, table)
                 return True
         return False
 
@@ -202,13 +203,14 @@ class Scheduler:
         self._hands.begun(ladder, [c for c in present.values() if c is not None])
         await self._referee.start([match.id for match in queued], ladder, seats)
 
-    async def _choose(self, ladder: Ladder) -> tuple[int, int] | None:
+    async def _choose(self, ladder: Ladder) -> tuple[int, ...] | None:
         startable = [q for q in self._queue if self._players(q, self._ladders.get(q.ladder_id))]
         candidates = self._hands.candidates(ladder, startable)
-        if len(candidates) < 2:
+        players = games.load(ladder.game).players
+        if len(candidates) < players:
             return None
-        house_pairs = self._hands.house_is_due(ladder) and not self._house_queued(ladder)
-        if not house_pairs and all(connection.house for connection in candidates):
+        house_tables = self._hands.house_is_due(ladder) and not self._house_queued(ladder)
+        if not house_tables and all(connection.house for connection in candidates):
             return None
         waiting_s = self._hands.waiting_s(candidates)
         candidates = nlargest(MAX_CANDIDATES, candidates, key=lambda one: waiting_s[one.version_id])
@@ -225,22 +227,24 @@ class Scheduler:
             for c in candidates
             if c.version_id in ratings
         ]
-        return choose_pair(choices, self._together[ladder.id], self._draw, house_pairs=house_pairs)
+        return choose_table(
+            choices, self._together[ladder.id], self._draw, seats=players, house_tables=house_tables
+        )
 
     def _house_queued(self, ladder: Ladder) -> bool:
         house = {connection.version_id for connection in self._presence if connection.house}
         return any(q.ladder_id == ladder.id and house.issuperset(q.versions) for q in self._queue)
 
-    async def _queue_pair(self, ladder: Ladder, pair: tuple[int, int]) -> None:
+    async def _queue_table(self, ladder: Ladder, table: tuple[int, ...]) -> None:
         now = self._now()
         terms = msgspec.to_builtins(ladder.time_control)
         chance = games.load(ladder.game).has_chance
-        sealed = ladder.name in self._duplicate and self._are_house(pair)
-        first, second = await self._db.write(
-            partial(matches.queue_pair, chance=chance, sealed=sealed), ladder.id, pair, terms, now
+        sealed = ladder.name in self._duplicate and self._are_house(table)
+        ids = await self._db.write(
+            partial(matches.queue_table, chance=chance, sealed=sealed), ladder.id, table, terms, now
         )
-        self._queue.append(QueuedMatch(first, ladder.id, pair, now, first, sealed))
-        self._queue.append(QueuedMatch(second, ladder.id, (pair[1], pair[0]), now, first, sealed))
+        for match_id, versions in zip(ids, seatings(table), strict=True):
+            self._queue.append(QueuedMatch(match_id, ladder.id, versions, now, ids[0], sealed))
 
     def _are_house(self, versions: Sequence[int]) -> bool:
         """Whether all of these are house agents: nobody else plays the same dice or cards twice."""

@@ -36,6 +36,7 @@ def view_of(
             connected=state.connected[number],
             clock=wire.clock(state.terms, core_clock.full(state.terms) if closed else state.clocks[number]),
             last=None if closed else wire.last_move(state.last[number]),
+            utility=result.utilities[number] if result and result.utilities and not closed else None,
         )
         for number, seat in enumerate(match.seats)
     ]

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
 from agents.protocol import TimeControl
 from server.core.outcome import Cause, Outcome
@@ -45,7 +45,7 @@ __all__ = [
     "drop_outdated",
     "drop_queued",
     "finish_all",
-    "queue_pair",
+    "queue_table",
     "queued",
     "record_moves",
     "set_running",
@@ -81,7 +81,7 @@ _GAMES = (
     select(ratings.c.version_id, ladders.c.game)
     .join(ladders, ladders.c.id == ratings.c.ladder_id)
     .where(ratings.c.ladder_id == bindparam("ladder"))
-    .where(or_(ratings.c.version_id == bindparam("one"), ratings.c.version_id == bindparam("other")))
+    .where(ratings.c.version_id.in_(bindparam("versions", expanding=True)))
 )
 _INSERT_MATCH = insert(matches).returning(matches.c.id)
 _INSERT_SEATS = insert(seats)
@@ -117,25 +117,26 @@ _RUN = (
 )
 
 
-def queue_pair(
+def queue_table(
     conn: Connection,
     ladder_id: int,
-    versions: tuple[int, int],
+    versions: Sequence[int],
     time_control: Mapping[str, Any],
     now: datetime,
     *,
     chance: bool = False,
     sealed: bool = False,
-) -> tuple[int, int]:
-    """Queue two matches, seats swapped, of two versions that have joined the ladder; return their ids.
+) -> list[int]:
+    """Queue the matches of a table, by `seatings`, of versions that have joined the ladder; return their ids.
 
-    In a game of `chance` each has a seed of its own; `sealed` ones have the same.
+    All have the id of the first as their `pair_id`. In a game of `chance` each has a seed of its own;
+    `sealed` ones have the same.
     """
-    if versions[0] == versions[1]:
-        raise ValueError(f"expected two versions, got {versions[0]} twice")
-    asked = {"ladder": ladder_id, "one": versions[0], "other": versions[1]}
+    if len(set(versions)) != len(versions) or len(versions) < 2:
+        raise ValueError(f"expected two or more different versions, got {list(versions)}")
+    asked = {"ladder": ladder_id, "versions": list(versions)}
     games = {row.version_id: row.game for row in conn.execute(_GAMES, asked)}
-    if len(games) != 2:
+    if len(games) != len(versions):
         raise ValueError(f"versions {sorted(set(versions) - set(games))} have not joined ladder {ladder_id}")
     row = {
         "ladder_id": ladder_id,
@@ -145,11 +146,15 @@ def queue_pair(
         "seed": _new_seed() if chance else None,
         "sealed": sealed,
     }
-    seated, swapped = seatings(versions)
+    seated, *others = seatings(versions)
     first = _queue(conn, row, seated)
     conn.execute(_PAIR, {"match": first})
-    own = {"seed": _new_seed()} if chance and not sealed else {}
-    return first, _queue(conn, {**row, **own, "pair_id": first}, swapped)
+    row["pair_id"] = first
+    queued_ids = [first]
+    for turned in others:
+        own = {"seed": _new_seed()} if chance and not sealed else {}
+        queued_ids.append(_queue(conn, {**row, **own}, turned))
+    return queued_ids
 
 
 def _new_seed() -> str:
@@ -296,7 +301,7 @@ def drop_outdated(conn: Connection, agent_id: int, version_id: int, now: datetim
 
 
 def together(conn: Connection, ladder_id: int) -> dict[frozenset[int], int]:
-    """Count the finished matches of each pair of versions. Reads every result of the ladder."""
+    """Count the finished matches that each two versions were both in. Reads every result of the ladder."""
     one, other = seats.alias("one"), seats.alias("other")
     query = (
         select(one.c.version_id, other.c.version_id.label("opponent"), func.count().label("games"))

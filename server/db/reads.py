@@ -6,6 +6,7 @@ ended, by a unique key, so rows that are added meanwhile neither repeat others n
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -226,13 +227,18 @@ def _with_seats(conn: Connection, found: Iterable[Row[Any]]) -> list[MatchRow]:
             last_request=None
             if row.closed or row.last_request is None
             else msgspec.json.decode(row.last_request),
-            seats=tuple(sitting[row.id]),
+            seats=tuple(_untold(seat) if row.closed else seat for seat in sitting[row.id]),
             closed=row.closed,
             seed_hash=None if row.seed is None else seeds.commitment(row.seed, row.id),
             seed=row.seed if row.state in ("finished", "void") and not row.closed else None,
         )
         for row in found
     ]
+
+
+def _untold(seat: SeatRow) -> SeatRow:
+    """Return a seat of a match that is closed: who won is known, not by how much."""
+    return replace(seat, utility=None)
 
 
 def _seats(conn: Connection, which: ColumnElement[bool]) -> dict[int, list[SeatRow]]:
@@ -271,6 +277,7 @@ def _seats(conn: Connection, which: ColumnElement[bool]) -> dict[int, list[SeatR
                 provisional=row.games < PROVISIONAL_GAMES,
                 outcome=row.outcome,
                 cause=row.cause,
+                utility=row.utility,
             )
         )
     return sitting

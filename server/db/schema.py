@@ -166,10 +166,11 @@ ratings = Table(
 )
 
 # `attempt` counts how often the match was taken up, `lease` says by whom: who writes with an older attempt
-# is refused. `moves` counts the recorded moves. Both games of a seat-swapped pair have the same `pair_id`,
-# the id of the first. A void match is played again at most once, by the match that names it in `replay_of`.
-# `last_request` is JSON, as in rows.MatchRow. From the `seed` all chance of a match is drawn, as
-# server.core.seeds says. A `sealed` match has the seed of the others that are sealed with the same `pair_id`.
+# is refused. `moves` counts the recorded moves. The games of a table, one for each turn of its seats, have
+# the same `pair_id`, the id of the first; with two players they are a pair with seats swapped. A void match
+# is played again at most once, by the match that names it in `replay_of`. `last_request` is JSON, as in
+# rows.MatchRow. From the `seed` all chance of a match is drawn, as server.core.seeds says. A `sealed` match
+# has the seed of the others that are sealed with the same `pair_id`.
 matches = Table(
     "matches",
     METADATA,
@@ -198,6 +199,7 @@ matches = Table(
     Index(None, "pair_id"),
 )
 
+# `utility` is that of a game played to its end, null for any other end and in matches older than the column.
 seats = Table(
     "seats",
     METADATA,
@@ -208,6 +210,7 @@ seats = Table(
     Column("cause", AnyText),
     Column("elo_before", Double),
     Column("elo_after", Double),
+    Column("utility", Double),
     PrimaryKeyConstraint("match_id", "seat"),
     CheckConstraint("outcome IN ('win', 'draw', 'loss', 'void')", name="outcome"),
     Index(None, "version_id", "match_id"),

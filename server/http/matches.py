@@ -140,6 +140,7 @@ def _player(seat: SeatRow) -> PlayerView:
         version=seat.version,
         outcome=cast("Outcome | None", seat.outcome),
         cause=cast("Cause | None", seat.cause),
+        utility=seat.utility,
         elo_before=seat.elo if rated else None,
         elo_after=seat.elo_after,
     )
@@ -148,7 +149,7 @@ def _player(seat: SeatRow) -> PlayerView:
 def _actions(row: MatchRow, moves: Sequence[MoveRow], final: Position | None) -> list[ActionView]:
     """Return the actions.
 
-    What an agent thinks is told only after the end where its opponent could read it, or where it would show
+    What an agent thinks is told only after the end where an opponent could read it, or where it would show
     what is hidden. Without rules nobody knows what is hidden, and nothing is told before the end.
     """
     if final is None and not row.over:

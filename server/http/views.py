@@ -66,13 +66,17 @@ class LadderView(msgspec.Struct, frozen=True):
 
 
 class PlayerView(msgspec.Struct, frozen=True):
-    """A seat of a match; what is not known before the end is null until then."""
+    """A seat of a match; what is not known before the end is null until then.
+
+    `utility` is what the rules of the game give the seat, for a game played to its end; old records lack it.
+    """
 
     seat: int
     agent: str
     version: int
     outcome: Outcome | None
     cause: Cause | None
+    utility: float | None
     elo_before: float | None
     elo_after: float | None
 

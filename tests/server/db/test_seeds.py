@@ -18,7 +18,7 @@ def poker(league_type, db):
 def queue(league, *, sealed=False):
     number = len(league.rows("SELECT id FROM agents"))
     pair = league.agent(f"ada{number}"), league.agent(f"bob{number}")
-    job = functools.partial(matches.queue_pair, chance=True, sealed=sealed)
+    job = functools.partial(matches.queue_table, chance=True, sealed=sealed)
     return league.do(job, league.ladder, pair, {"move_ms": 5000}, league.now())
 
 
