@@ -110,12 +110,11 @@ class Hex(NamedTuple):
     def actions(self) -> Iterator[int]:
         """Empty cells, row by row, then to swap where that is allowed."""
         free = choices(self)
-        bits, later, base = free.lo, free.hi, 0
-        while bits | later != u64(0):
-            if bits == u64(0):
-                bits, later, base = later, u64(0), 64
-            yield base + trailing_zeros(bits)
-            bits &= bits - u64(1)
+        for base in (0, 64):
+            bits = free.lo if base == 0 else free.hi
+            while bits != u64(0):
+                yield base + trailing_zeros(bits)
+                bits &= bits - u64(1)
 
     def playout_action(self, rng: word) -> int:
         """Draw one of `actions()`, all equally likely."""

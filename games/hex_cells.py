@@ -5,6 +5,7 @@ Functions of a board take any state `s` whose class has the constants that `mask
 
 from typing import Any, NamedTuple
 
+from games.bits import nth_one
 from games.protocol import bitboard, kernel, popcount, trailing_zeros, u64, word
 
 
@@ -59,19 +60,12 @@ def lowest(cells: HexCells) -> int:
 
 @kernel
 def numbered(cells: HexCells, number: int) -> int:
-    """Return the cell of this number, from 0, in a set: a binary search by counts of bits."""
-    bits, cell = cells.lo, 0
-    before = popcount(bits)
+    """Return the cell of this number, from 0, in a set that has more cells."""
+    bits, base, before = cells.lo, 0, popcount(cells.lo)
     if number >= before:
-        bits, cell = cells.hi, 64
+        bits, base = cells.hi, 64
         number -= before
-    for half in (32, 16, 8, 4, 2, 1):
-        before = popcount(bits & ((u64(1) << half) - u64(1)))
-        if number >= before:
-            bits >>= half
-            cell += half
-            number -= before
-    return cell
+    return base + nth_one(bits, number)
 
 
 @kernel
