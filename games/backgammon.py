@@ -4,6 +4,8 @@ X, player 0, moves from its point 24 to 1 and bears off; O goes the opposite way
 from its own side. The state is in backgammon_state, the texts are in backgammon_notation.
 """
 
+from collections.abc import Sequence
+
 from games.backgammon_checkers import BAR, OFF, Checkers, count_at, placed
 from games.backgammon_notation import (
     Move,
@@ -13,13 +15,17 @@ from games.backgammon_notation import (
     parse_action,
     parse_position,
 )
-from games.backgammon_state import OPENING, Backgammon, Features
+from games.backgammon_state import DRAWN, OPENING, Backgammon, Features
 from games.board import Board, Cell
 from games.game import Game
 from games.protocol import State, as_state
 
 SET_UP = {24: 2, 13: 5, 8: 3, 6: 5}
 """Checkers of each player at the start, by that player's points."""
+
+MOST_PLIES = 1500
+"""A game of so many plays and rolls is a draw. Random ones take 200, one of 10,000 more than 780: this only
+stops players who both avoid the end."""
 
 BAR_COLUMN, OFF_COLUMN = 12, 13
 COLUMN_LABELS = (*(str(point) for point in range(12, 0, -1)), "bar", "off")
@@ -31,6 +37,18 @@ def start() -> State:
     for point, count in SET_UP.items():
         checkers = placed(checkers, point, count)
     return as_state(Backgammon(checkers, checkers, 0, OPENING, 0))
+
+
+def with_history(state: Backgammon, keys: Sequence[int]) -> Backgammon:
+    """Return the state, drawn if the game has become too long: `keys` has one entry a ply."""
+    if len(keys) < MOST_PLIES or state.is_terminal():
+        return state
+    return state._replace(dice=DRAWN, plays=0)
+
+
+def rule_draw(state: Backgammon) -> bool:
+    """Whether the game has become too long."""
+    return state.dice == DRAWN
 
 
 def cell_of(place: int, seat: int) -> Cell:
@@ -70,8 +88,8 @@ def board(state: Backgammon, last: int | None) -> Board:
 
 
 def _last_cells(state: Backgammon, last: int | None) -> tuple[Cell, ...]:
-    """Return where the checkers of the last play came from and went to; after a roll, nothing."""
-    if last is None or (state.plays != 0 and not state.mid_turn()):
+    """Return where the checkers of the last play came from and went to; after a roll or a draw, nothing."""
+    if last is None or state.dice == DRAWN or (state.plays != 0 and not state.mid_turn()):
         return ()
     seat = state.mover if state.mid_turn() else 1 - state.mover
     places = dict.fromkeys(place for move in moves_of(last) for place in move)
@@ -99,6 +117,8 @@ GAME = Game(
     board=board,
     feature_names=Features._fields,
     has_chance=True,
+    with_history=with_history,
+    rule_draw=rule_draw,
     rules=(
         "Each player moves 15 checkers over 24 points, the opposite way to the other, into the last six, "
         "the home board, and then off. Both throw a die to begin: the higher one starts and plays both "
@@ -109,7 +129,7 @@ GAME = Game(
         "checkers home, a die bears off a checker from its point, or from the highest point if all are "
         "lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none (gammon); 3 if then "
         "one of the loser's is on the bar or in the winner's home board (backgammon). The loser loses as "
-        "much. There is no doubling cube."
+        "much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling cube."
     ),
     typical=("roll36:X", "0:24/18+13/10", "roll43", "1:24/20+13/10", "roll61", "0:13/7+6/5*", "roll54"),
 )

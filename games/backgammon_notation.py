@@ -25,7 +25,7 @@ from games.backgammon_checkers import (
     sources,
     taken_places,
 )
-from games.backgammon_state import OPENING, Backgammon, roll_number
+from games.backgammon_state import DRAWN, OPENING, Backgammon, roll_number
 from games.errors import shown
 from games.notation import SIDES, bad_position, read_action
 from games.perft import plies
@@ -36,6 +36,7 @@ START = "-b----E-C---eE---c-e----B-"
 STARTERS = "XO"
 PASS_TEXT = "Pass"  # noqa: S105 - no password
 NO_DICE = "-"
+DRAW = "="
 NOBODY = "*"
 NONE = "-"
 MOST_LETTERS = 64
@@ -46,11 +47,12 @@ _RUN = re.compile(rf"(?P<places>{_PLACE}(?:/{_PLACE}\*?)+)(?:\((?P<times>[2-4])\
 _ROLL = re.compile(r"roll(?P<first>[1-6])(?P<second>[1-6])(?::(?P<starter>[XO]))?", re.ASCII)
 _WORDS = {"bar": BAR, "off": OFF}
 _POSITION = re.compile(
-    r"(?P<letters>[-a-o][-A-Oa-o]{24}[-A-O]) (?P<dice>-|[1-6]{2}|[1-6]{4}) (?P<side>[xo*])", re.ASCII
+    r"(?P<letters>[-a-o][-A-Oa-o]{24}[-A-O]) (?P<dice>[-=]|[1-6]{2}|[1-6]{4}) (?P<side>[xo*])", re.ASCII
 )
 _SEPARATOR = re.compile("[+ ]")
 _DICE = {
     NO_DICE: (0, 0),
+    DRAW: (DRAWN, 0),
     **{f"{high}{low}": (high << 3 | low, 1) for high in range(1, 7) for low in range(1, high + 1)},
     **{f"{die}" * 4: (die << 3 | die, 2) for die in range(1, 7)},
 }
@@ -208,7 +210,8 @@ def format_position(state: Backgammon) -> str:
     """Write the checkers, the dice left to play, and whose turn it is, with blanks between.
 
     `-b----E-C---eE---c-e----B- 63 x`: X is to play 6 and 3, the higher die first; `3333` is a double, of
-    which `33` is left after two moves; `- o` says that O is to roll, `- *` that the opening roll is to come.
+    which `33` is left after two moves; `- o` says that O is to roll, `- *` that the opening roll is to come,
+    `= o` that the game was drawn when it was O's turn.
     """
     players = (state.me, state.other) if state.mover == 0 else (state.other, state.me)
     letters = [
@@ -230,14 +233,14 @@ def parse_position(text: str) -> State:
     if match is None or match["dice"] not in _DICE:
         raise bad_position(
             "26 letters (O's bar, X's points 1 to 24, X's bar), a blank, the dice to play with the higher "
-            f"one first or {NO_DICE}, a blank, and x, o or {NOBODY} to move",
+            f"one first, {NO_DICE} or {DRAW}, a blank, and x, o or {NOBODY} to move",
             shown(text),
             NAME,
         )
     letters, side = match["letters"], match["side"]
     dice, plays = _DICE[match["dice"]]
     if side == NOBODY:
-        if (letters, plays) != (START, 0):
+        if (letters, dice, plays) != (START, 0, 0):
             raise bad_position(f"x or o to move after the start {START}", shown(text), NAME)
         dice = OPENING
     x, o = _checkers(letters, "A"), _checkers(letters[::-1], "a")
@@ -262,7 +265,7 @@ def _checkers(letters: str, one: str) -> Checkers:
 
 def _check_reachable(state: Backgammon) -> None:
     """Refuse a winner who is to move, players who both can never enter, and half a double out of nothing."""
-    if all_off(state.me) or (all_off(state.other) and state.plays != 0):
+    if all_off(state.me) or (all_off(state.other) and state.dice != 0):
         raise bad_position("the loser to move, without dice, once all of a player's are off", "another", NAME)
     if all(
         count_at(checkers, BAR) > 0 and crowded_places(checkers) & HOME == HOME

@@ -38,6 +38,9 @@ from games.protocol import CHANCE, compiled, kernel, like, mix, popcount, traili
 OPENING = 64
 """Stands for the dice before the roll that says who begins."""
 
+DRAWN = 65
+"""Stands for the dice when a game has become too long."""
+
 HIGH_FIRST, LOW_FIRST, ONE_MOVE, ORDERS = range(4)
 """The higher die first; the lower one first; one die alone, or none; number of these."""
 
@@ -71,9 +74,9 @@ class Backgammon(NamedTuple):
     mover: int
     """Seat of the player whose turn it is, or who is to roll; 0 before the opening roll."""
     dice: int
-    """(Higher die) << 3 | (lower die); 0 before a roll, OPENING before the first."""
+    """(Higher die) << 3 | (lower die); 0 before a roll, OPENING before the first, DRAWN after a draw."""
     plays: int
-    """So many plays of two checkers are left of the roll: 0 before a roll, 2 after a double, else 1."""
+    """So many plays of two checkers are left of the roll: 2 after a double, else 1; 0 without a roll."""
 
     def to_move(self) -> int:
         """Chance where the dice are to be rolled, else the player who has rolled."""
@@ -132,11 +135,11 @@ class Backgammon(NamedTuple):
         return like(self, other, me, 1 - self.mover, 0, 0)
 
     def is_terminal(self) -> bool:
-        """Whether the player who has just played has borne off all checkers."""
-        return all_off(self.other)
+        """Whether the player who has just played has borne off all checkers, or the game is drawn."""
+        return self.dice == DRAWN or all_off(self.other)
 
     def utility(self, p: int) -> float:
-        """Return 1, for a gammon 2, for a backgammon 3; the loser minus that.
+        """Return 1, for a gammon 2, for a backgammon 3; the loser minus that; 0 after a draw.
 
         It is a gammon if the loser has borne off nothing, and then a backgammon if one of the loser's
         checkers is on the bar or in the winner's home board, the loser's points 19 to 24.
@@ -144,6 +147,8 @@ class Backgammon(NamedTuple):
         points = 1.0
         if count_at(self.me, OFF) == 0:
             points = 3.0 if taken_places(self.me) & above(18) != u64(0) else 2.0
+        if self.dice == DRAWN:
+            points = 0.0
         return -points if p == self.mover else points
 
     def features(self, p: int) -> Features:
