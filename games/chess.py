@@ -5,10 +5,10 @@ The moves are in games.chess_moves, the state in games.chess_state. Actions are 
 """
 
 from games.board import Board, Cell
-from games.chess_board import FILES, KINDS, everyone, kind_on, square_name
+from games.chess_board import FILES, KINDS, everyone, kind_on
 from games.chess_checks import attackers, king_square
-from games.chess_fen import format_position, parse_position, start
 from games.chess_features import Features
+from games.chess_fen import format_position, parse_position, start
 from games.chess_moves import count_moves
 from games.chess_state import Chess, mated, turn_of
 from games.chess_uci import format_action, parse_action
@@ -22,7 +22,7 @@ def repetitions(claims: str = "auto") -> int:
 
 
 def rule_draw(state: Chess) -> bool:
-    """Whether a game was over that could have gone on: by the clock, or because nobody can mate."""
+    """Whether a game is over that could go on but for a rule: by the clock, or because nobody can mate."""
     return state.is_terminal() and count_moves(state.pieces, turn_of(state), 1) > 0
 
 
@@ -78,14 +78,15 @@ GAME = Game(
     repetitions=repetitions,
     rule_draw=rule_draw,
     rules=(
-        "The laws of FIDE. White, the first mover, and Black take turns; a king may never be left in check. Whose "
-        "king is in check and who has no legal move is mated and loses (-1, the other player +1). The game is "
-        "drawn (0) when the player to move has no legal move and is not in check, when no sequence of moves could "
-        "mate by the material left, when a position comes for the third time, and after 50 moves by each player "
-        "without a capture or a move of a pawn; a mate on the last of them counts. A move is written as the two "
-        "squares, e2e4; castling as the king's move, e1g1; a promotion with what the pawn becomes, e7e8q."
+        "The laws of FIDE. White, the first mover, and Black take turns; nobody may leave the own king in "
+        "check. A player in check who has no legal move is mated and loses (-1, the other player +1). The "
+        "game is drawn (0) when a player who is not in check has no legal move; when the material cannot "
+        "mate; when a position comes for the third time; and after 50 moves by each player without a capture "
+        "or a move of a pawn, but a mate on the last of them counts. A move is written as the two squares, "
+        "e2e4, castling as the king's move, e1g1, a promotion with what the pawn becomes, e7e8q."
     ),
-    typical=tuple(
-        "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6 c2c3 e8g8 h2h3 c6a5".split()
+    typical=(
+        *("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1"),
+        *("f8e7", "f1e1", "b7b5", "a4b3", "d7d6", "c2c3", "e8g8", "h2h3", "c6a5"),
     ),
 )

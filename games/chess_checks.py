@@ -45,9 +45,7 @@ def attackers(pieces: Pieces, square: int, seat: int, occupied: word) -> word:
 
 def moved_back(pieces: Pieces, target: word, origin: word, *, pawn: bool = False) -> Pieces:
     """Return the pieces with one put back on an empty square, as a pawn again if it was promoted."""
-    white, *digits = (
-        squares & ~target | (origin if squares & target else 0) for squares in pieces
-    )
+    white, *digits = (squares & ~target | (origin if squares & target else 0) for squares in pieces)
     if pawn:
         digits = [digits[0] | origin, digits[1] & ~origin, digits[2] & ~origin]
     return Pieces(white, *digits)

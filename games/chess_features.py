@@ -34,12 +34,13 @@ class Features(NamedTuple):
     """Own minus the opponent's.
 
     `material` counts a pawn 1, knight and bishop 3, rook 5, queen 9; `mobility` is the number of squares
-    that pieces (not pawns, not the king) attack and on which neither an own piece nor an opponent's pawn's
-    attack stands in the way; `pressure` of those, next to the opponent's king; `centre` is pawns and knights on
-    c3 to f6, those on d4, e4, d5 and e5 twice; `passed` is pawns that no pawn of the opponent can stop or
-    take, up to four times by how far they are; `weak` is pawns beyond the first on their file, and pawns
-    without any on the files beside; `shelter` is own pawns next to the king, while the opponent has a
-    queen; `hunt` is how near to the rim, and how near to the own king, a king is whose side has nothing else.
+    that knights, bishops, rooks and queens attack, those aside that an own piece takes or an opponent's
+    pawn attacks; `pressure` is how many of them are next to the opponent's king; `centre` is pawns and
+    knights on c3 to f6, those on d4, e4, d5 and e5 twice; `passed` is pawns that no pawn of the opponent can
+    stop or take, up to four times by how far they are; `weak` is pawns beyond the first on their file, and
+    pawns without any on the files beside; `shelter` is pawns next to their king, while the opponent has a
+    queen; `hunt` is how near to the rim, and how near to the own king, the opponent's king is when it stands
+    alone.
     """
 
     material: int

@@ -98,7 +98,7 @@ def parse_position(text: str, claims: str = "auto") -> State:
             f"{clock} at move {number}",
         )
     passing = takers_in_passing(pieces, pawn, mover) if pawn else 0
-    return as_state(state_class(claims)(pieces, castling, passing, mover, clock, number))
+    return as_state(state_class(claims)._make((pieces, castling, passing, mover, clock, number)))
 
 
 def state_class(claims: str) -> type[Chess]:
@@ -143,7 +143,9 @@ def _check_men(pieces: Pieces, seat: int) -> None:
     if numbers[KING] != 1:
         raise _bad(f"one king of {name}", str(numbers[KING]))
     if pawns(pieces) & LAST_RANKS:
-        raise _bad("no pawns on the first and last rank", square_name(trailing_zeros(pawns(pieces) & LAST_RANKS)))
+        raise _bad(
+            "no pawns on the first and last rank", square_name(trailing_zeros(pawns(pieces) & LAST_RANKS))
+        )
     light = popcount(own & of_kind(pieces, BISHOP) & LIGHT)
     dark = numbers[BISHOP] - light
     promoted = (
@@ -170,7 +172,7 @@ def _check_castling(pieces: Pieces, castling: word) -> None:
 
 
 def _check_kings(pieces: Pieces, mover: int) -> None:
-    """Check that kings do not touch, that who has moved is not in check, and that a move can give the check."""
+    """Check that kings do not touch, that who has moved is not in check, and a move gives the check."""
     first, second = (king_square(pieces, seat) for seat in (mover, 1 - mover))
     if max(abs(first // 8 - second // 8), abs(first % 8 - second % 8)) < 2:
         raise _bad("kings apart", f"{square_name(first)} and {square_name(second)}")

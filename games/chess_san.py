@@ -1,4 +1,4 @@
-"""Chess moves as people write them: standard algebraic notation (FIDE Laws, appendix C), and moves of a PGN."""
+"""Chess moves as people write them: standard algebraic notation (FIDE Laws, appendix C), and PGN."""
 
 import re
 import textwrap
@@ -75,7 +75,9 @@ def _plain(state: Chess, action: int) -> str:
     takes = "x" if _takes(state, action) else ""
     if kind == PAWN:
         file = square_name(origin)[0] if takes else ""
-        return f"{file}{takes}{square_name(target)}" + (f"={LETTERS[action >> 12].upper()}" if action >> 12 else "")
+        return f"{file}{takes}{square_name(target)}" + (
+            f"={LETTERS[action >> 12].upper()}" if action >> 12 else ""
+        )
     return f"{LETTERS[kind].upper()}{_origin(state, action)}{takes}{square_name(target)}"
 
 

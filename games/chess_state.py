@@ -68,9 +68,10 @@ class Chess(NamedTuple):
         return self.mover
 
     def actions(self) -> Iterator[int]:
-        """Moves by stages, those first that searches want first: to a queen, captures, others, other promotions.
+        """Legal moves, those first that searches want first: queens made, captures, quiet moves, the rest.
 
-        In a stage pawns come first and the king last; captures come by who captures, so.
+        In each of these stages pawns come first and the king last. There is one `yield`: each further one
+        would double what machine code makes of the loop.
         """
         last_rank = u64(RANK_1) << 56 * (1 - self.mover)
         turn = turn_of(self)
@@ -81,7 +82,9 @@ class Chess(NamedTuple):
             end = 0
         for stage in range(first, end):
             kind = promotion(stage)
-            wanted = turn.other if stage == CAPTURING else ~everyone(self.pieces) if stage == QUIET else u64(0)
+            wanted = (
+                turn.other if stage == CAPTURING else ~everyone(self.pieces) if stage == QUIET else u64(0)
+            )
             pawns_wanted = last_rank
             if stage == CAPTURING:
                 pawns_wanted = (turn.other | turn.passing) & ~last_rank
@@ -182,7 +185,7 @@ class Chess(NamedTuple):
 
 @kernel
 def turn_of(state: Chess) -> Turn:
-    """What holds for the moves of the player to move."""
+    """Work out what holds for the moves of the player to move."""
     return look(state.pieces, state.castling, state.passing, state.mover)
 
 
