@@ -14,7 +14,18 @@ import games
 from games.connect_four import ConnectFour
 from games.kernel.jit import native, njit
 from games.perft import plies
-from games.protocol import bitboard, compiled, like, mix, popcount, trailing_zeros, u64, variant, word
+from games.protocol import (
+    bitboard,
+    compiled,
+    leading_zeros,
+    like,
+    mix,
+    popcount,
+    trailing_zeros,
+    u64,
+    variant,
+    word,
+)
 
 ROOT = Path(games.__file__).parents[1]
 
@@ -192,7 +203,8 @@ def test_trap_7_words_with_the_top_bit_stay_unsigned():
 
 @njit
 def numbers(bits):
-    return mix(bits), popcount(bits), trailing_zeros(bits), u64(bits) >> 3, u64(bits | u64(1) << 63) >> 63
+    counts = popcount(bits), trailing_zeros(bits), leading_zeros(bits)
+    return mix(bits), counts, u64(bits) >> 3, u64(bits | u64(1) << 63) >> 63
 
 
 def test_trap_7_arithmetic_of_words_is_that_of_plain_python():
