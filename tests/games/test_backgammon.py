@@ -37,7 +37,7 @@ def at(text: str) -> Position:
 
 
 def sides(state: Backgammon) -> list[plain_backgammon.Side]:
-    """Checkers of the player whose turn it is and of the other one, place by place."""
+    """Counts of the player whose turn it is and of the other one, place by place."""
     return [[count_at(checkers, place) for place in range(26)] for checkers in (state.me, state.other)]
 
 
