@@ -294,5 +294,7 @@ def prepare(algorithm: str, variant: str) -> None:
     game = load_game(variant)
     kind = ALGORITHMS[algorithm]
     state = game.initial_state()
-    if kind.searches and state.to_move() != CHANCE:
+    while state.to_move() == CHANCE:
+        state = state.result(next(state.chance())[0])
+    if kind.searches:
         kind.make(Settings(), game, None).choose(state, Clock(SHORTEST_MS))
