@@ -6,7 +6,7 @@ The moves are in games.chess_moves, the state in games.chess_state. Actions are 
 
 from games.board import Board, Cell
 from games.chess_board import FILES, KINDS, everyone, kind_on
-from games.chess_checks import attackers, king_square
+from games.chess_checks import checkers_of, king_square
 from games.chess_features import Features
 from games.chess_fen import format_position, parse_position, start
 from games.chess_moves import count_moves
@@ -53,7 +53,7 @@ def _mate(state: Chess) -> tuple[Cell, ...]:
     if not mated(state):
         return ()
     king = king_square(state.pieces, state.mover)
-    checkers = attackers(state.pieces, king, 1 - state.mover, everyone(state.pieces))
+    checkers = checkers_of(state.pieces, state.mover)
     return (cell(king), *(cell(square) for square in range(64) if checkers >> square & 1))
 
 

@@ -23,7 +23,7 @@ from games.chess_board import (
     side,
     square_name,
 )
-from games.chess_checks import attackers, check_explained, king_square, moved_back
+from games.chess_checks import attackers, checkers_of, king_square, together
 from games.chess_moves import takers_in_passing
 from games.chess_state import LONGEST_LIMIT, Chess, variant_class
 from games.errors import InputError, shown
@@ -73,7 +73,7 @@ def parse_position(text: str, claims: str = "auto") -> State:
 
     Raises InputError for a text of another form and where no game can reach the position: kings, numbers of
     pieces and pawns promoted, pawns on the first or last rank, castling with king or rook away, a side in
-    check that has just moved, checks that no single move gives, a pawn that cannot have moved two squares,
+    check that has just moved, checks that no move gives at once, a pawn that cannot have moved two squares,
     and clocks that contradict each other. Whether pawns can have come where they are is not checked.
     """
     fields = _FEN.fullmatch(text) if isinstance(text, str) else None
@@ -178,10 +178,13 @@ def _check_kings(pieces: Pieces, mover: int) -> None:
         raise _bad("kings apart", f"{square_name(first)} and {square_name(second)}")
     if attackers(pieces, second, mover, everyone(pieces)):
         raise _bad(f"{NAMES[1 - mover]} to move, who is in check", f"{NAMES[mover]} to move")
-    checkers = attackers(pieces, first, 1 - mover, everyone(pieces))
-    if checkers and not check_explained(pieces, mover):
-        squares = ", ".join(square_name(square) for square in range(64) if checkers >> square & 1)
-        raise _bad("a check that one move can have given", f"{NAMES[mover]} in check from {squares}")
+    checkers = checkers_of(pieces, mover)
+    if not together(pieces, checkers, first):
+        raise _bad("checks that one move can give", f"{NAMES[mover]} in check from {_names(checkers)}")
+
+
+def _names(squares: word) -> str:
+    return ", ".join(square_name(square) for square in range(64) if squares >> square & 1)
 
 
 def _check_passing(pieces: Pieces, text: str, mover: int, clock: int) -> word:
@@ -196,7 +199,8 @@ def _check_passing(pieces: Pieces, text: str, mover: int, clock: int) -> word:
         raise _bad(f"empty squares where a pawn has just passed {text}", "others there")
     if clock:
         raise _bad("half-move clock 0 after a pawn's move", str(clock))
-    before = everyone(pieces) ^ pawn ^ home
-    if attackers(moved_back(pieces, pawn, home), king_square(pieces, mover), 1 - mover, before):
-        raise _bad(f"a pawn's move past {text} out of no check", "a check there was before")
+    before = attackers(pieces, king_square(pieces, mover), 1 - mover, everyone(pieces) ^ pawn ^ home)
+    old = before & checkers_of(pieces, mover) & ~pawn
+    if old:
+        raise _bad(f"no check before a pawn passed {text}", f"{NAMES[mover]} in check from {_names(old)}")
     return pawn

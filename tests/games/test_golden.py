@@ -16,7 +16,7 @@ from games.options import written
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = "PLYGROUND_WRITE_GOLDEN"
-LONG = 100
+LONG = 130
 """Of a longer game only the actions are told from here on, and the end: nobody reads hundreds of boards."""
 
 
