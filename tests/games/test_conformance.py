@@ -6,6 +6,7 @@ import math
 import random
 
 import corpus
+import go_rules
 import pytest
 from corpus import neighbours, playable
 
@@ -52,7 +53,7 @@ VARIANTS = [variant for name in games.names() for variant in (name, *neighbours(
 ]
 
 
-UNEVEN: dict[str, object] = {}
+UNEVEN: dict[str, object] = {"go": go_rules.but_own_eyes}
 """Which of all actions a game draws in playouts, where not all: a function of the state and its actions."""
 
 HIDDEN = [variant for variant in VARIANTS if games.load(variant).hidden]
