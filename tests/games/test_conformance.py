@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 
 import corpus
+import go_rules
 import pytest
 from corpus import neighbours, playable
 
@@ -57,7 +58,7 @@ KEYED: dict[str, Callable[[str], str]] = {"chess": lambda text: " ".join(text.sp
 """What of a position's text its key tells apart, where not all: in chess the clocks do not make another
 position, neither for repetition nor for a table of positions."""
 
-UNEVEN: dict[str, object] = {}
+UNEVEN: dict[str, object] = {"go": go_rules.but_own_eyes}
 """Which of all actions a game draws in playouts, where not all: a function of the state and its actions."""
 
 HIDDEN = [variant for variant in VARIANTS if games.load(variant).hidden]
