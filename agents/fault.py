@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+import games
 from agents.call import Frames
 
 PROGRAM = "plyground"
@@ -64,7 +65,7 @@ class FaultReport:
 
     def command(self, program: str = PROGRAM) -> str:
         """Return the command that plays the same moves again, without a server."""
-        seats = ["random", "random"]
+        seats = ["random"] * games.load(self.game).players
         # A path that began with a hyphen would be taken for an option.
         seats[self.seat] = shlex.quote(f"./{self.agent}" if self.agent.startswith("-") else self.agent)
         command = f"{program} play {' '.join(seats)} --game {shlex.quote(self.game)}"

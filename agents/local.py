@@ -15,7 +15,7 @@ from agents.call import Called, call
 from agents.clock import Clock, Timer, now_ms
 from agents.fault import FaultReport, ToldError, headline, own_stack, own_traceback
 from agents.protocol import Cause, ClockView, MatchEnd, Outcome, TimeControl
-from games import CHANCE, Game, Position
+from games import CHANCE, Game, InputError, Position
 
 SCORES: dict[Outcome, float | None] = {"win": 1.0, "draw": 0.5, "loss": 0.0, "void": None}
 UNTIMED_MS = 24 * 3600 * 1000
@@ -66,15 +66,16 @@ def play_match(
     on_move: OnMove | None = None,
     timer: Timer = now_ms,
 ) -> LocalResult:
-    """Play one match; `agents` by seat. `moves` are played first, for both; `seed` is that of chance.
+    """Play one match; `agents` by seat. `moves` are played first, for all; `seed` is that of chance.
 
     The seats `rehearsing` are asked for those of the moves that are theirs, and what they answer is ignored:
     an agent that remembers its earlier calls is then as it was when these moves were its own.
 
     Every move has the clock of a first one under the `time_control`: no bank is kept, and no strike forgiven.
     Without one nothing is timed, and the agents run in this thread (as a person at the terminal needs it).
-    Raises InputError for moves that cannot be played.
+    Raises InputError for moves that cannot be played, and for more or fewer agents than seats.
     """
+    check_seats(game, len(agents))
     given = Position.start(game, moves=moves)
     names = names or [type(agent).__name__ for agent in agents]
     match = _LocalMatch(given, agents, time_control, names, rehearsing, random.Random(seed), timer)
@@ -296,6 +297,13 @@ def by_utilities(utilities: Sequence[float]) -> tuple[Outcome, ...]:
     best = max(utilities)
     top: Outcome = "draw" if utilities.count(best) > 1 else "win"
     return tuple(top if utility == best else "loss" for utility in utilities)
+
+
+def check_seats(game: Game, agents: int) -> None:
+    """Raise InputError for another number of agents than the game has seats."""
+    if agents != game.players:
+        expected = f"{game.players} agents, one a seat of {game.variant}"
+        raise InputError("bad_agents", expected=expected, got=str(agents))
 
 
 def seatings(players: int, games: int) -> Iterator[tuple[int, ...]]:

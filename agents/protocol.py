@@ -140,7 +140,11 @@ class TimeControl(msgspec.Struct, frozen=True):
 
 
 class MatchStart(_FromServer, frozen=True, tag="match_start"):
-    """A match begins, or goes on after a reconnection; `history` holds all actions so far."""
+    """A match begins, or goes on after a reconnection; `history` holds all actions so far.
+
+    In a game of chance `seed_hash` is the SHA-256 of `seed:match`, with the seed that all dice or cards come
+    from and the number of the match.
+    """
 
     match: int
     game: str
@@ -150,6 +154,7 @@ class MatchStart(_FromServer, frozen=True, tag="match_start"):
     time_control: TimeControl
     position: str
     history: list[str]
+    seed_hash: str | None = None
 
 
 class ClockView(msgspec.Struct, frozen=True):
@@ -214,7 +219,11 @@ class Reject(_FromServer, frozen=True, tag="reject"):
 
 
 class MatchEnd(_FromServer, frozen=True, tag="match_end"):
-    """The match is over. Lists are by seat; `record` is the path of the record on the server."""
+    """The match is over. Lists are by seat; `record` is the path of the record on the server.
+
+    `seed` is what `seed_hash` of the match's start has promised; null without chance, and where another match
+    with the same dice or cards goes on.
+    """
 
     match: int
     outcome: list[Outcome]
@@ -222,6 +231,7 @@ class MatchEnd(_FromServer, frozen=True, tag="match_end"):
     scores: list[float | None]
     record: str
     detail: str | None = None
+    seed: str | None = None
 
 
 class Error(_FromServer, frozen=True, tag="error"):
@@ -261,7 +271,8 @@ class Unwatch(_FromClient, frozen=True, tag="unwatch"):
 class Seat(msgspec.Struct, frozen=True):
     """A seat as spectators see it; outcome and cause are null until the end.
 
-    `clock` is what it has when its next move begins, `last` how its previous one was measured.
+    `utility` is what the game gave the seat, null unless it was played to its end. `clock` is what it has
+    when its next move begins, `last` how its previous one was measured.
     """
 
     seat: int
@@ -274,6 +285,7 @@ class Seat(msgspec.Struct, frozen=True):
     connected: bool = True
     clock: ClockView | None = None
     last: LastMove | None = None
+    utility: float | None = None
 
 
 class MatchView(msgspec.Struct, frozen=True):
@@ -282,7 +294,8 @@ class MatchView(msgspec.Struct, frozen=True):
     `to_move` is null when nobody is; `clock_ms` is what the seat to move had left at `at` (server's
     UTC time in milliseconds); for `still_ms` from then its clock stands still: a pause between moves, or
     a time away that is forgiven. `action` is the last action, `moves` all of them (snapshots of one match
-    only). `board` is the game's Board as JSON. `detail` explains the end in words.
+    only). `board` is the game's Board as JSON. `detail` explains the end in words. While a match is `closed`,
+    since others with the same dice or cards go on, what was played is not shown, and the board is empty.
     """
 
     id: int
@@ -302,6 +315,7 @@ class MatchView(msgspec.Struct, frozen=True):
     action: str | None = None
     moves: list[str] | None = None
     detail: str | None = None
+    closed: bool = False
 
 
 class Snapshot(_FromServer, frozen=True, tag="snapshot"):

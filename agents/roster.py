@@ -3,6 +3,7 @@
 `roster.toml` beside this file lists them; one more of a known algorithm touches that file alone.
 """
 
+import copy
 import functools
 import hashlib
 import math
@@ -278,9 +279,10 @@ def build(agent: HouseAgent, game: Game, seed: int | None = None, *, nodes: int 
     """Make the agent that a roster entry describes. What it runs is compiled here, not at its first move.
 
     A search looks at no more than `nodes` for a move, 0 for no such budget: this takes the place of its own
-    depth, playouts and time. For mcts it is a number of playouts. What does not search plays as it is.
+    depth, playouts and time. For mcts it is a number of playouts. What does not search plays as it is. Two
+    agents made of one entry share nothing that could change.
     """
-    settings = agent.settings_for(game)
+    settings = copy.deepcopy(agent.settings_for(game))
     prepare(agent.algorithm, game.variant)
     kind = ALGORITHMS[agent.algorithm]
     return kind.make(settings.budgeted(nodes) if nodes and kind.searches else settings, game, seed)
@@ -292,5 +294,7 @@ def prepare(algorithm: str, variant: str) -> None:
     game = load_game(variant)
     kind = ALGORITHMS[algorithm]
     state = game.initial_state()
-    if kind.searches and state.to_move() != CHANCE:
+    while state.to_move() == CHANCE:
+        state = state.result(next(state.chance())[0])
+    if kind.searches:
         kind.make(Settings(), game, None).choose(state, Clock(SHORTEST_MS))

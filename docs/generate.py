@@ -18,6 +18,7 @@ import click
 import msgspec
 
 from agents import protocol
+from docs import game_pages
 from server import settings
 from server.cli import cli
 from server.core.match_diagram import diagram
@@ -42,8 +43,9 @@ def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     stale = {path: text for path, text in pages().items() if _read(path) != text}
     for path, text in stale.items():
-        sys.stdout.write(f"{'stale' if check else 'written'}: docs/{path.name}\n")
+        sys.stdout.write(f"{'stale' if check else 'written'}: docs/{path.relative_to(DOCS)}\n")
         if not check:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return 1 if check and stale else 0
 
@@ -52,7 +54,8 @@ def pages() -> dict[Path, str]:
     """Return what each page with generated parts, and the schema, should hold."""
     parts = generated()
     found = {page: written(page.read_text(encoding="utf-8"), parts) for page in sorted(DOCS.glob("*.md"))}
-    return {**found, SCHEMA: json.dumps(schema(), indent=2) + "\n"}
+    of_games = game_pages.pages(DOCS / "games")
+    return {**found, **of_games, SCHEMA: json.dumps(schema(), indent=2) + "\n"}
 
 
 def written(page: str, parts: Mapping[str, Callable[[], str]]) -> str:
@@ -205,7 +208,7 @@ def ladders_table() -> str:
     for field in msgspec.structs.fields(settings.LadderSpec):
         low, high = settings.LADDER_BOUNDS.get(field.name, (None, None))
         bounds = "" if low is None else f"{low:,} to {high:,}"
-        default = otherwise.get(field.name, str(field.default))
+        default = otherwise.get(field.name, str(field.default).lower())
         rows.append((f"`{field.name}`", default, bounds, FIELDS["ladders"][field.name]))
     return _table(("key", "if it is left out", "range", "meaning"), rows)
 

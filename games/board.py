@@ -37,7 +37,7 @@ class Board:
     Seeds in pits are nobody's: their seat is that of the pit.
     `kinds` names pieces that are not all alike (king, queen, rook, bishop, knight, pawn; man, crowned).
     `cards` says what is on the pieces that are cards, HIDDEN if they lie face down; `counts` of how many
-    pieces a pile consists. `dice` are the dice that lie there.
+    pieces a pile consists. A card without a piece is everybody's. `dice` are the dice that lie there.
     `last` is the cells of the last move, `line` the cells that decided the game.
     `targets` maps each legal action's text to the cell where its piece would land, if it has one.
     """
@@ -103,11 +103,11 @@ class Board:
         return "\n".join(lines)
 
     def _piece_text(self, cell: Cell, marks: str) -> str:
+        on_it = f"{self.cards.get(cell, '')}{self.counts.get(cell, '')}"
         if cell not in self.pieces:
-            return ""
+            return on_it
         kind = self.kinds.get(cell, "")
         letter = LETTERS.get(kind, kind[:1])
-        on_it = f"{self.cards.get(cell, '')}{self.counts.get(cell, '')}"
         return f"{marks[self.pieces[cell]]}{letter}{on_it}"
 
 

@@ -1,15 +1,26 @@
 """Connect four on any board of at most 64 bits: k in a row wins, pieces fall to the bottom.
 
-The bitboard is John Tromp's (The Game of Connect-4, fhourstones): bit `column * (rows + 1) + height`, from
-the bottom up, with one bit above each column always empty, so that lines do not wrap into the next column.
-An action is a column counted from 0; its text counts from 1.
+Stones are bitboards as in games.frame. An action is a column counted from 0; its text counts from 1.
 """
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from games.board import Board, Cell
+from games.board import Board
 from games.errors import InputError
+from games.frame import (
+    Frame,
+    band,
+    cells_of,
+    full_board,
+    has_last_move,
+    has_line,
+    heights,
+    line_cells,
+    open_windows,
+    read_grid,
+    write_grid,
+)
 from games.game import Game
 from games.notation import SIDES, bad_position, check_alternation, read_action, split_side
 from games.options import Option
@@ -17,19 +28,15 @@ from games.protocol import (
     State,
     as_state,
     compiled,
-    kernel,
     like,
     mix,
     popcount,
-    trailing_zeros,
     u64,
     variant,
     word,
 )
 
 WORD_BITS = 64
-
-_LETTERS = str.maketrans("012", f".{SIDES}")
 
 
 class Features(NamedTuple):
@@ -117,81 +124,13 @@ class ConnectFour(NamedTuple):
         return mix(u64(self.me + self.mask))
 
 
-@kernel
-def has_line(stones: word, rows: int, k: int) -> bool:
-    """Whether the stones hold k in a row, in any of the four directions."""
-    return (
-        run_starts(stones, 1, k)
-        | run_starts(stones, rows, k)
-        | run_starts(stones, rows + 1, k)
-        | run_starts(stones, rows + 2, k)
-    ) != u64(0)
-
-
-@kernel
-def run_starts(stones: word, step: int, k: int) -> word:
-    """First cells of all runs of k stones `step` bits apart, doubling the length proven so far."""
-    length = 1
-    while length < k:
-        shift = length if 2 * length <= k else k - length
-        stones &= stones >> shift * step
-        length += shift
-    return stones
-
-
-@kernel
-def open_windows(own: word, empty: word, rows: int, k: int) -> tuple[int, int]:
-    """Count windows of k cells that hold only `own` and one (two) empty cells."""
-    up_one, up_two = open_starts(own, empty, 1, k)
-    falling_one, falling_two = open_starts(own, empty, rows, k)
-    level_one, level_two = open_starts(own, empty, rows + 1, k)
-    rising_one, rising_two = open_starts(own, empty, rows + 2, k)
-    ones = popcount(up_one) + popcount(falling_one) + popcount(level_one) + popcount(rising_one)
-    twos = popcount(up_two) + popcount(falling_two) + popcount(level_two) + popcount(rising_two)
-    return ones, twos
-
-
-@kernel
-def open_starts(own: word, empty: word, step: int, k: int) -> tuple[word, word]:
-    """First cells of the windows in one direction that hold only `own` and one (two) empty cells.
-
-    All windows at once, lacking none, one, two: doubled as long as that fits into k, then cell by cell.
-    """
-    none, one, two = own, empty, u64(0)
-    length = 1
-    while length < k:
-        shift = length * step
-        if 2 * length <= k:
-            two = two & (none >> shift) | one & (one >> shift) | none & (two >> shift)
-            one = one & (none >> shift) | none & (one >> shift)
-            none &= none >> shift
-            length *= 2
-        else:
-            two = two & (own >> shift) | one & (empty >> shift)
-            one = one & (own >> shift) | none & (empty >> shift)
-            none &= own >> shift
-            length += 1
-    return one, two
-
-
-@kernel
-def band(rows: int, first: int, last: int) -> word:
-    """All cells of the columns from `first` to `last`."""
-    cells = u64(0)
-    for column in range(first, last + 1):
-        cells |= ((u64(1) << rows) - u64(1)) << column * (rows + 1)
-    return cells
-
-
-@kernel
-def full_board(rows: int, columns: int) -> word:
-    """All cells."""
-    return band(rows, 0, columns - 1)
-
-
 def start(rows: int = 6, columns: int = 7, k: int = 4) -> State:
     """Return the empty board."""
     return as_state(board_class(rows, columns, k)(u64(0), u64(0)))
+
+
+def _frame(state: ConnectFour) -> Frame:
+    return Frame(state.rows, state.columns, state.k)
 
 
 def board_class(rows: int, columns: int, k: int) -> Callable[..., ConnectFour]:
@@ -246,11 +185,7 @@ def format_position(state: ConnectFour) -> str:
     """Write the rows from the top, `/` between them, a blank, and who moves."""
     mover = state.to_move()
     first = state.me if mover == 0 else state.me ^ state.mask
-    # The bits of a bitboard read as decimal digits: 1 for the stones of x, and twice that for those of o.
-    digits = str(int(f"{first:b}") + 2 * int(f"{first ^ state.mask:b}"))
-    cells = digits.zfill(state.columns * (state.rows + 1))[::-1].translate(_LETTERS)
-    lines = [cells[height :: state.rows + 1] for height in reversed(range(state.rows))]
-    return f"{'/'.join(lines)} {SIDES[mover]}"
+    return f"{write_grid(_frame(state), (first, first ^ state.mask), SIDES)} {SIDES[mover]}"
 
 
 def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> State:
@@ -260,19 +195,17 @@ def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> St
     here from an unfinished game; whether the stones below can have come in turn is not.
     """
     grid, to_move = split_side(text, "connect_four")
-    cells = _read_grid(grid, rows, columns)
+    frame = Frame(rows, columns, k)
+    stones = read_grid(frame, grid, SIDES, "connect_four")
     check_alternation(grid.count("x"), grid.count("o"), to_move, "connect_four")
-    bits = {"x": u64(0), "o": u64(0)}
-    for (row, column), letter in cells.items():
-        bits[letter] |= u64(1) << _bit(row, column, rows)
-    state = board_class(rows, columns, k)(bits[SIDES[to_move]], bits["x"] | bits["o"])
+    state = board_class(rows, columns, k)(stones[to_move], stones[0] | stones[1])
     if has_line(state.me, rows, k):
         raise bad_position(
             f"{SIDES[to_move]} to move without a line (the game would be over before)",
             f"a line of {SIDES[to_move]}",
             "connect_four",
         )
-    if state.mask and not _has_last_move(state):
+    if state.mask and not has_last_move(frame, state.me ^ state.mask, state.mask):
         raise bad_position(
             f"a topmost {SIDES[1 - to_move]} that was the last move of an unfinished game",
             "none",
@@ -281,86 +214,21 @@ def parse_position(text: str, rows: int = 6, columns: int = 7, k: int = 4) -> St
     return as_state(state)
 
 
-def _read_grid(grid: str, rows: int, columns: int) -> dict[Cell, str]:
-    """Letter in each filled cell. Raises InputError for a wrong size, a wrong letter, a floating stone."""
-    lines = grid.split("/")
-    if len(lines) != rows:
-        raise bad_position(f"{rows} rows joined by /", str(len(lines)), "connect_four")
-    cells: dict[Cell, str] = {}
-    for row, line in reversed(list(enumerate(lines))):
-        if len(line) != columns:
-            raise bad_position(f"{columns} columns in row {row + 1}", str(len(line)), "connect_four")
-        for column, letter in enumerate(line):
-            if letter not in "xo.":
-                raise bad_position(
-                    "x, o or .", f"{letter!r} in row {row + 1} column {column + 1}", "connect_four"
-                )
-            if letter == ".":
-                continue
-            if row + 1 < rows and (row + 1, column) not in cells:
-                raise bad_position(
-                    "stones that rest on others",
-                    f"{letter} above an empty cell in row {row + 1} column {column + 1}",
-                    "connect_four",
-                )
-            cells[row, column] = letter
-    return cells
-
-
-def _has_last_move(state: ConnectFour) -> bool:
-    """Whether taking back some topmost stone of the last mover leaves them without a line."""
-    last_mover = state.me ^ state.mask
-    for column in range(state.columns):
-        height = popcount(state.mask & band(state.rows, column, column))
-        top = u64(1) << column * (state.rows + 1) + max(height - 1, 0)
-        if last_mover & top and not has_line(last_mover ^ top, state.rows, state.k):
-            return True
-    return False
-
-
 def board(state: ConnectFour, last: int | None) -> Board:
     """Return the board as data: an upright frame, columns labelled by their actions."""
-    heights = [popcount(state.mask & band(state.rows, column, column)) for column in range(state.columns)]
+    frame, mover = _frame(state), state.to_move()
+    height = heights(frame, state.mask)
+    theirs = dict.fromkeys(cells_of(frame, state.me ^ state.mask), 1 - mover)
     return Board(
         rows=state.rows,
         columns=state.columns,
-        pieces=_stones(state),
+        pieces=theirs | dict.fromkeys(cells_of(frame, state.me), mover),
         style="frame",
-        last=() if last is None else ((state.rows - heights[last], last),),
-        line=_winning_cells(state),
+        last=() if last is None else ((state.rows - height[last], last),),
+        line=line_cells(frame, state.me ^ state.mask),
         column_labels=tuple(str(column + 1) for column in range(state.columns)),
-        targets={
-            text: (state.rows - 1 - heights[column], column) for text, column in _actions_by_text(state)
-        },
+        targets={text: (state.rows - 1 - height[column], column) for text, column in _actions_by_text(state)},
     )
-
-
-def _bit(row: int, column: int, rows: int) -> int:
-    return column * (rows + 1) + rows - 1 - row
-
-
-def _cells(state: ConnectFour, stones: word) -> Iterator[Cell]:
-    while stones:
-        column, height = divmod(trailing_zeros(stones), state.rows + 1)
-        yield state.rows - 1 - height, column
-        stones &= stones - 1
-
-
-def _stones(state: ConnectFour) -> dict[Cell, int]:
-    """Seat of the stone in each filled cell."""
-    mover = state.to_move()
-    theirs = dict.fromkeys(_cells(state, state.me ^ state.mask), 1 - mover)
-    return theirs | dict.fromkeys(_cells(state, state.me), mover)
-
-
-def _winning_cells(state: ConnectFour) -> tuple[Cell, ...]:
-    winner = state.me ^ state.mask
-    line = 0
-    for step in (1, state.rows, state.rows + 1, state.rows + 2):
-        starts = run_starts(winner, step, state.k)
-        for i in range(state.k):
-            line |= starts << i * step
-    return tuple(sorted(_cells(state, line)))
 
 
 GAME = Game(

@@ -30,12 +30,13 @@ def bad_position(expected: str, got: str, where: str) -> InputError:
     return InputError("bad_position", expected=expected, got=got, where=f"the position of {where}")
 
 
-def split_side(text: object, where: str) -> tuple[str, int]:
-    """Split a position text into its board and the seat to move."""
+def split_side(text: object, where: str, sides: str = SIDES) -> tuple[str, int]:
+    """Split a position text into its board and the seat to move; `sides` are the letters of all seats."""
     board, blank, side = text.partition(" ") if isinstance(text, str) else ("", "", "")
-    if not blank or side not in ("x", "o"):
-        raise bad_position("a board, one blank, and x or o to move", shown(text), where)
-    return board, SIDES.index(side)
+    if not blank or side not in tuple(sides):
+        listed = f"{', '.join(sides[:-1])} or {sides[-1]}"
+        raise bad_position(f"a board, one blank, and {listed} to move", shown(text), where)
+    return board, sides.index(side)
 
 
 def check_alternation(first: int, second: int, to_move: int, where: str) -> None:

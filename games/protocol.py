@@ -70,6 +70,9 @@ class State(Protocol):
     def playout_action(self, rng: word, /) -> int:
         """Draw an action at random from 64 random bits, or answer LISTED: draw one of `actions()`."""
 
+    def count_actions(self) -> int:
+        """Return how many `actions()` there are; some games can tell without listing them."""
+
 
 # who takes part ---------------------------------------------------------------------------------------
 
@@ -86,6 +89,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "players": (),
     "mid_turn": (),
     "playout_action": ("rng",),
+    "count_actions": (),
 }
 """The methods of a state that searches call, with the names of their parameters: the same in every game."""
 
@@ -135,6 +139,11 @@ def popcount(bits: word) -> int:
 def trailing_zeros(bits: word) -> int:
     """Return the number of the lowest one of a bitboard that is not empty."""
     return (bits & -bits).bit_length() - 1
+
+
+def leading_zeros(bits: word) -> int:
+    """Return how many zeros stand above the highest one of a bitboard that is not empty."""
+    return 64 - bits.bit_length()
 
 
 def dot(values: Any, weights: Sequence[float]) -> float:
@@ -193,12 +202,20 @@ def _playout_action(self: Any, rng: word) -> int:  # noqa: ARG001 - a method
     return LISTED
 
 
+def _count_actions(self: Any) -> int:
+    number = 0
+    for _ in self.actions():
+        number += 1
+    return number
+
+
 DEFAULTS: dict[str, Callable[..., Any]] = {
     "evaluate": _evaluate,
     "chance": _chance,
     "players": _players,
     "mid_turn": _mid_turn,
     "playout_action": _playout_action,
+    "count_actions": _count_actions,
 }
 
 

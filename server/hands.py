@@ -74,10 +74,10 @@ class Hands:
         )
         return min(connection.free(), MAX_STARTING - starting)
 
-    def may_begin(self, ladder: Ladder, players: Sequence[Connection]) -> bool:
-        """Whether a queued match of these agents can begin now."""
+    def may_begin(self, ladder: Ladder, players: Sequence[Connection], matches: int = 1) -> bool:
+        """Whether a queued match of these agents, or several at once, can begin now."""
         house_only = all(connection.house for connection in players)
-        return all(self.free(c) > 0 for c in players) and (not house_only or self.house_is_due(ladder))
+        return all(self.free(c) >= matches for c in players) and (not house_only or self.house_is_due(ladder))
 
     def house_is_due(self, ladder: Ladder) -> bool:
         """Whether the ladder is due for a match of house agents alone."""

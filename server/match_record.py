@@ -170,9 +170,11 @@ class MatchRecord:
         db, result, now = self._db, end.result, self._wall(end.at)
         detail, request = result.detail or None, _request(end, now)
         if not result.void:
+            utilities = result.utilities or (None,) * len(result.outcomes)
+            by_seat = zip(result.outcomes, result.causes, result.scores, utilities, strict=True)
             seats = [
-                matches.SeatResult(outcome, cause, score)
-                for outcome, cause, score in zip(result.outcomes, result.causes, result.scores, strict=True)
+                matches.SeatResult(outcome, cause, score, utility)
+                for outcome, cause, score, utility in by_seat
                 if score is not None
             ]
             ended = matches.Ended(self._id, self._attempt, seats, detail, now, last, request)

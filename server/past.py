@@ -35,8 +35,8 @@ class Past:
         found = await self._db.read(_snapshot, match_id)
         if found is None:
             return None
-        encoded, over = found
-        if over:
+        encoded, final = found
+        if final:
             self._kept[match_id] = encoded
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
@@ -44,14 +44,14 @@ class Past:
 
 
 def _snapshot(conn: Connection, match_id: int) -> tuple[bytes, bool] | None:
-    """Play the match through, in a reading thread; also say whether it is over."""
+    """Play the match through, in a reading thread; also say whether it will stay as it is."""
     row = reads.match(conn, match_id)
     if row is None:
         return None
     played = reads.moves(conn, match_id)
     position = Position.start(games.load(row.game), moves=[move.action for move in played])
     view = past_view(row, position, played)
-    return protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [view])), row.over
+    return protocol.encode(protocol.Snapshot(f"match:{match_id}", 0, [view])), row.over and not row.closed
 
 
 def past_view(row: MatchRow, position: Position, played: Sequence[MoveRow]) -> protocol.MatchView:
@@ -62,7 +62,7 @@ def past_view(row: MatchRow, position: Position, played: Sequence[MoveRow]) -> p
     last = dict(timings)
     viewer = row.viewer
     moves = position.seen_actions(viewer)
-    in_play = row.state in {"starting", "running"} and not position.is_terminal()
+    in_play = row.state in {"starting", "running"} and not row.closed and not position.is_terminal()
     plays = in_play and position.to_move() != CHANCE
     return protocol.MatchView(
         id=row.id,
@@ -82,6 +82,7 @@ def past_view(row: MatchRow, position: Position, played: Sequence[MoveRow]) -> p
         action=moves[-1] if moves else None,
         moves=list(moves),
         detail=row.detail,
+        closed=row.closed,
     )
 
 
@@ -96,4 +97,5 @@ def _seat(seat: SeatRow, clock: protocol.ClockView, last: protocol.LastMove | No
         cause=cast("protocol.Cause | None", seat.cause),
         clock=clock,
         last=last,
+        utility=seat.utility,
     )

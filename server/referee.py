@@ -23,6 +23,7 @@ from server.http.metrics import Metrics
 from server.match_record import RETRY_S, Store
 from server.presence import Connection, Presence
 from server.running_match import Lots, RunningMatch, Shell
+from server.seal import Seal, closed
 from server.settings import Settings
 from server.views import view_of
 
@@ -74,47 +75,65 @@ class Referee:
         self._tasks: set[asyncio.Task[None]] = set()
         self.on_end: Callable[[RunningMatch], None] = lambda _match: None
 
-    async def start(self, match_id: int, ladder: Ladder, seats: Sequence[Seated]) -> None:
-        """Begin a queued match between agents that are connected."""
-        now = self._now()
-        attempt, time_control = await self._begin(match_id, now)
-        house = all(seat.house for seat in seats)
-        terms = time_controls.terms(
-            time_control,
-            pace_ms=self._settings.pace_ms if house else 0,
-            resume_ms=round(self._settings.resume_s * 1000),
-        )
-        position = Position.start(games.load(ladder.game))
-        opened = core.start(position, terms, self._shell.monotonic())
-        for seat in seats:
-            connection = self._shell.presence.get(seat.version_id)
-            if connection is not None:
-                connection.matches.add(match_id)
-        self._play(RunningMatch(self._shell, match_id, attempt, ladder, seats, opened))
+    async def start(
+        self, match_ids: Sequence[int], ladder: Ladder, seats: Sequence[Sequence[Seated]]
+    ) -> None:
+        """Begin queued matches between agents that are connected, `seats` of each; several are one set."""
+        begun = await self._begin(match_ids, self._now())
+        seal = Seal(match_ids) if len(match_ids) > 1 else None
+        for match_id, taken, sitting in zip(match_ids, begun, seats, strict=True):
+            house = all(seat.house for seat in sitting)
+            terms = time_controls.terms(
+                taken.time_control,
+                pace_ms=self._settings.pace_ms if house else 0,
+                resume_ms=round(self._settings.resume_s * 1000),
+            )
+            position = Position.start(games.load(ladder.game))
+            opened = core.start(position, terms, self._shell.monotonic())
+            for seat in sitting:
+                connection = self._shell.presence.get(seat.version_id)
+                if connection is not None:
+                    connection.matches.add(match_id)
+            self._play(
+                RunningMatch(self._shell, match_id, taken.attempt, ladder, sitting, opened, taken.seed, seal)
+            )
 
-    async def _begin(self, match_id: int, now: datetime) -> matches.Begun:
-        """Take up a queued match; a try that was lost with the database's connection may have been done."""
-        job = matches.begin
+    async def _begin(self, match_ids: Sequence[int], now: datetime) -> list[matches.Begun]:
+        """Take up queued matches; a try that was lost with the database's connection may have been done."""
+        job = matches.begin_all
         while True:
             try:
-                return await self._shell.db.write(job, match_id, self._lease, now)
+                return await self._shell.db.write(job, match_ids, self._lease, now)
             except DBAPIError as error:
                 if not is_away(error):
                     raise
             await asyncio.sleep(RETRY_S)
-            job = matches.begin_again
+            job = matches.begin_all_again
 
     async def resume(self) -> None:
         """Go on with what an earlier server left in play. To be done before any agent is let in."""
         left = await self._shell.db.write(lambda conn: resume.resume(conn, self._lease), durable=True)
+        seals: dict[tuple[int, ...], Seal] = {}
         for found in left:
+            seal = seals.setdefault(found.sealed_with, Seal(found.sealed_with)) if found.sealed_with else None
             try:
                 opened = resumption.reopen(found, self._settings, self._shell.monotonic())
             except InputError as error:
                 await self._void(found, f"cannot go on after a restart of the server: {error}")
+                if seal is not None:
+                    seal.end(found.id)
             else:
                 self._play(
-                    RunningMatch(self._shell, found.id, found.attempt, found.ladder, found.seats, opened)
+                    RunningMatch(
+                        self._shell,
+                        found.id,
+                        found.attempt,
+                        found.ladder,
+                        found.seats,
+                        opened,
+                        found.seed,
+                        seal,
+                    )
                 )
         if left:
             log.warning("matches.resumed", found=len(left), resumed=len(self._running))
@@ -155,6 +174,11 @@ class Referee:
             connection = self._shell.presence.get(seat.version_id)
             if connection is not None:
                 connection.matches.discard(match.id)
+        if match.seal is not None and match.match.over:
+            for number in match.seal.end(match.id):
+                opened = self.find(number)
+                if opened is not None:
+                    self.show(opened)
         self.on_end(match)
 
     def _count(self, match: RunningMatch) -> None:
@@ -231,8 +255,13 @@ class Referee:
     def show(self, match: RunningMatch) -> None:
         """Show spectators a match as it is now."""
         state, at = match.match, self._shell.monotonic()
-        now = self._shell.wall(at)
+        now, hides = self._shell.wall(at), closed(match.seal)
         counted = at if state.open is None else at - self._shell.lost(state.open.at, at)
         self._broadcast.publish(
-            Sight(match.id, match.ladder.name, lambda: view_of(match, state, counted, now), over=state.over)
+            Sight(
+                match.id,
+                match.ladder.name,
+                lambda: view_of(match, state, counted, now, closed=hides),
+                over=state.over,
+            )
         )

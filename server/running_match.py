@@ -16,8 +16,10 @@ import structlog
 from msgspec.structs import replace
 
 from agents import protocol
+from games.protocol import CHANCE
 from server import wire
 from server.core import match as core
+from server.core import seeds
 from server.db import matches
 from server.db.ladders import Ladder
 from server.db.resume import Seated
@@ -25,6 +27,7 @@ from server.deadline import Deadline
 from server.lines import Lines
 from server.match_record import MatchRecord, Store
 from server.presence import Presence
+from server.seal import Seal
 
 UNREAD_S = 0.005
 """So much later it is looked again whether all is read that an agent has sent."""
@@ -77,13 +80,18 @@ class RunningMatch:
         ladder: Ladder,
         seats: Sequence[Seated],
         opened: core.Step,
+        seed: str | None = None,
+        seal: Seal | None = None,
     ) -> None:
+        """Chance is drawn from the `seed`; one that is old has none."""
         self.id = match_id
         self.attempt = attempt
         self.ladder = ladder
         self.seats = list(seats)
         self._seat_of = {seat.version_id: n for n, seat in enumerate(seats)}
         self.match, self._first_effects = opened
+        self.seal = seal
+        self._seed = seed
         self._shell = shell
         self._record = MatchRecord(shell.db, shell.wall, match_id, attempt)
         self._lines = Lines(shell.presence, [seat.version_id for seat in seats])
@@ -237,10 +245,10 @@ class RunningMatch:
                     self._shell.show(self)
                 case core.Announce(seat):
                     players = [protocol.Player(n, s.name, s.version) for n, s in enumerate(self.seats)]
-                    start = wire.match_start(self.id, self.ladder, players, seat, self.match)
+                    start = wire.match_start(self.id, self.ladder, players, seat, self.match, self._seed)
                     self._lines.announce(seat, start)
                 case core.Draw(ply, outcomes):
-                    outcome = self._shell.draw(outcomes)
+                    outcome = _drawn(self.match, self._seed, self._shell.draw, outcomes)
                     self.deliver(core.Drawn(ply, outcome, self._shell.monotonic()))
                 case core.Begin() | core.Record():
                     self._shell.show(self)
@@ -249,8 +257,9 @@ class RunningMatch:
                 case core.Reject(seat, ply, code, message):
                     self._lines.say(seat, protocol.Reject(self.id, ply, code, message))
                 case core.Finish(result):
+                    seed = None if self.seal is not None else self._seed
                     for seat in range(len(self.seats)):
-                        self._lines.say(seat, wire.match_end(self.id, result))
+                        self._lines.say(seat, wire.match_end(self.id, result, seed))
                     self._shell.show(self)
 
     def _ask(self, ask: core.Ask) -> None:
@@ -302,3 +311,10 @@ class RunningMatch:
         self._deadline.end()
         if self._asking is not None:
             self._asking.cancel()
+
+
+def _drawn(match: core.Match, seed: str | None, lots: Lots, outcomes: seeds.Outcomes) -> str:
+    """Draw an outcome of chance from the seed, or lots for an action that came too late."""
+    if seed is None or match.open is not None:
+        return lots(outcomes)
+    return seeds.outcome(seed, match.movers.count(CHANCE), outcomes)

@@ -69,7 +69,8 @@ class LadderSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A ladder: its slug, its title, the variant it plays, and its times as in agents.protocol.TimeControl.
 
     Without `move_ms` a move may take 5 s, unless a bank, byo-yomi or a budget of nodes limits the play.
-    `ready_ms` is the server's if the ladder has none of its own.
+    `ready_ms` is the server's if the ladder has none of its own. With `duplicate` house agents play each
+    other with the same dice or cards in all matches of a pair, seats swapped, in a game of chance.
     """
 
     name: str
@@ -83,6 +84,7 @@ class LadderSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     strikes: int = 0
     nodes: int = 0
     ready_ms: int | None = None
+    duplicate: bool = False
 
 
 DEFAULT_LADDERS = (
@@ -275,11 +277,11 @@ def _ladder(table: Mapping[str, Any], number: int, origin: str) -> LadderSpec:
             raise InputError("bad_setting", expected=f"{key} = ...", got=f"no {key}", where=place)
     values: dict[str, Any] = {}
     for key, value in table.items():
-        kind = str if types[key] is str else int
+        kind = types[key] if types[key] in (str, bool) else int
         try:
             values[key] = msgspec.convert(value, kind, strict=False)
         except msgspec.ValidationError as error:
-            what = _PLAIN.get(_expected(error), "a whole number" if kind is int else "text")
+            what = _PLAIN.get(_expected(error), _PLAIN[f"`{kind.__name__}`"])
             got = f"{key} = {_cut(value)}"
             raise InputError("bad_setting", expected=f"{what} for {key}", got=got, where=place) from None
     ladder = LadderSpec(**values)
@@ -302,6 +304,9 @@ def _check_ladder(ladder: LadderSpec, place: str) -> None:
     if game.variant != ladder.game.replace(" ", "") and ladder.game != game.name:
         got = repr(ladder.game)
         raise InputError("bad_setting", expected=game.variant, got=got, where=f"game of {place}")
+    if ladder.duplicate and not game.has_chance:
+        expected = "a game with dice or cards where duplicate = true"
+        raise InputError("bad_setting", expected=expected, got=repr(ladder.game), where=f"game of {place}")
 
 
 def _cut(value: object) -> str:

@@ -5,13 +5,19 @@ from collections.abc import Sequence
 from agents import protocol
 from server.core import clock as core_clock
 from server.core import match as core
+from server.core import seeds
 from server.core.clock import Clock, Control
 from server.core.outcome import Result
 from server.db.ladders import Ladder
 
 
 def match_start(
-    match_id: int, ladder: Ladder, players: Sequence[protocol.Player], seat: int, match: core.Match
+    match_id: int,
+    ladder: Ladder,
+    players: Sequence[protocol.Player],
+    seat: int,
+    match: core.Match,
+    seed: str | None,
 ) -> protocol.MatchStart:
     """Announce a match, or all of it so far to an agent that comes back."""
     return protocol.MatchStart(
@@ -23,6 +29,7 @@ def match_start(
         time_control=time_control(match.terms),
         position=match.position.text(seat),
         history=list(match.position.seen_actions(seat)),
+        seed_hash=None if seed is None else seeds.commitment(seed, match_id),
     )
 
 
@@ -84,8 +91,8 @@ def _since(match: core.Match, seat: int) -> int:
     return ply
 
 
-def match_end(match_id: int, result: Result) -> protocol.MatchEnd:
-    """Tell how a match ended."""
+def match_end(match_id: int, result: Result, seed: str | None) -> protocol.MatchEnd:
+    """Tell how a match ended, and the seed of its chance if it may be known."""
     return protocol.MatchEnd(
         match=match_id,
         outcome=[outcome.value for outcome in result.outcomes],
@@ -93,4 +100,5 @@ def match_end(match_id: int, result: Result) -> protocol.MatchEnd:
         scores=list(result.scores),
         record=f"/api/v1/matches/{match_id}/record",
         detail=result.detail or None,
+        seed=seed,
     )

@@ -10,8 +10,7 @@ def count_paths(s: Any, depth: int) -> int:
     """Count the paths of exactly `depth` plies from a native state, depth >= 1; see games.perft."""
     paths = 0
     if depth == 1:  # the last plies need only be counted, not played
-        for _ in s.actions():
-            paths += 1
+        paths += int(s.count_actions())
         for _, probability in s.chance():
             if probability > 0.0:
                 paths += 1

@@ -201,6 +201,14 @@ def _count_trailing_zeros(_context: Any, bits: Any) -> Any:  # noqa: ARG001
     return types.int64(types.uint64), build
 
 
+@intrinsic
+def _count_leading_zeros(_context: Any, bits: Any) -> Any:  # noqa: ARG001
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), build
+
+
 @overload(protocol.popcount, strict=False)
 def _popcount(bits: Any) -> Any:  # noqa: ARG001
     return lambda bits: _count_ones(np.uint64(bits))
@@ -209,6 +217,11 @@ def _popcount(bits: Any) -> Any:  # noqa: ARG001
 @overload(protocol.trailing_zeros, strict=False)
 def _trailing_zeros(bits: Any) -> Any:  # noqa: ARG001
     return lambda bits: _count_trailing_zeros(np.uint64(bits))
+
+
+@overload(protocol.leading_zeros, strict=False)
+def _leading_zeros(bits: Any) -> Any:  # noqa: ARG001
+    return lambda bits: _count_leading_zeros(np.uint64(bits))
 
 
 @intrinsic

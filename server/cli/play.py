@@ -15,7 +15,7 @@ import games
 from agents import roster, student
 from agents.agent import Agent
 from agents.command import Command
-from agents.local import LocalResult, play_match, seatings
+from agents.local import LocalResult, check_seats, play_match, seatings
 from agents.protocol import TimeControl
 from games import Game, InputError, Position
 from server.cli.entrant import COMMAND
@@ -73,8 +73,7 @@ class Series:
 
 
 @click.command()
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("names", metavar="A B [C]...", nargs=-1, required=True)
 @click.option("--game", default="connect_four", show_default=True, help="A game, or name(option=value,...).")
 @click.option("--games", "count", type=WholeNumber(1), default=1, show_default=True, help="How many.")
 @click.option("--seed", type=WholeNumber(0), help="Makes agents draw the same lots again.")
@@ -84,8 +83,7 @@ class Series:
 )
 @json_option
 def command(
-    first: str,
-    second: str,
+    names: tuple[str, ...],
     game: str,
     count: int,
     seed: int | None,
@@ -96,16 +94,17 @@ def command(
 ) -> int:
     """Play games between agents, or against one, without a server.
 
-    A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, a program as
-    `command:node bot.js`, or `me`. They swap seats after every game. With `me` nothing is timed. An
-    agent's file is asked for its share of --moves too, and what it answers there is ignored. Exit code 1
-    if an agent's file crashed, chose an illegal action, or took too long.
+    A, B and as many more as the game has seats are each the name of a house agent (see `plyground agents`),
+    an agent's .py file, a program as `command:node bot.js`, or `me`. All move up one seat after every game.
+    With `me` nothing is timed. An agent's file is asked for its share of --moves too, and what it answers
+    there is ignored. Exit code 1 if an agent's file crashed, chose an illegal action, or took too long.
     """
     start = Position.start(games.load(game), moves=moves.split())
+    check_seats(start.game, len(names))
     out = console(stderr=as_json)
-    control = _time_control(move_ms, timed=ME not in (first, second))
+    control = _time_control(move_ms, timed=ME not in names)
     with contextlib.ExitStack() as stack:
-        contestants = _labelled([_contestant(name, start.game, out, stack) for name in (first, second)])
+        contestants = _labelled([_contestant(name, start.game, out, stack) for name in names])
         series = Series(start, control, contestants, out)
         tally = Tally([one.label for one in contestants])
         failed = _play_all(series, count, seed, tally)

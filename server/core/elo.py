@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A finished match: who sat at each seat, and each seat's score (win 1, draw 1/2, loss 0)."""
+    """A finished match: who sat at each seat, and each seat's score, as `server.core.outcome` has it."""
 
     versions: tuple[int, ...]
     scores: tuple[float, ...]
@@ -54,9 +54,10 @@ def adjusted(elo: float, opponents: Sequence[float], scores: Sequence[float], k:
 def update(ratings: Sequence[Entry], scores: Sequence[float]) -> tuple[float, ...]:
     """Return the new rating of each seat after a match.
 
-    With n players the match counts as a game of everybody against everybody, won by the higher score,
-    at 1/(n-1) of the stake each; for two players that is the classic update. With equal K the sum of
-    all ratings stays what it was.
+    With n players the match counts as a game of everybody against everybody, won by the higher score and
+    drawn between equal ones, at 1/(n-1) of the stake each; for two players that is the classic update. A
+    seat in a better place has the higher score, so the places alone decide. With equal K the sum of all
+    ratings stays what it was.
     """
     if len(ratings) != len(scores) or len(ratings) < 2:
         raise ValueError(

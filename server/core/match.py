@@ -205,8 +205,10 @@ def _made(match: Match, position: Position, event: Action, timing: Timing) -> St
 
 def _go_on(match: Match, at: float) -> Step:
     """Ask for the next action, if there is one."""
-    if match.position.is_terminal():
-        return _finish(replace(match, open=None), at, by_utilities(match.position.utilities()))
+    position = match.position
+    if position.is_terminal():
+        result = by_utilities(position.utilities(), rule_draw=position.rule_draw())
+        return _finish(replace(match, open=None), at, result)
     return _ask(match, at)
 
 

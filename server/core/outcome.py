@@ -1,4 +1,12 @@
-"""How a match ends: an outcome and a cause for each seat."""
+"""How a match ends: an outcome and a cause for each seat.
+
+Seats are placed by their utilities, the highest first; equal utilities share a place. A seat alone in first
+place has won, those that share it have drawn, and all others have lost. So with two seats more utility wins
+and equal utilities are a draw, also where the sum is not zero.
+
+A seat that forfeits ends the match for all: it is last, and the others share first place, whatever the game
+would have given them. With two seats the other one has won.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,16 +38,23 @@ class Cause(StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
-_SCORES = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0, Outcome.VOID: None}
+PLAYED_OUT = frozenset({Cause.NORMAL, Cause.RULE_DRAW})
+"""Causes of a game played to its end."""
+
+_MERITS = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0}
 
 
 @dataclass(frozen=True)
 class Result:
-    """Outcomes and causes by seat; `detail` says for people what these do not, and may be empty."""
+    """Outcomes and causes by seat; `detail` says for people what these do not, and may be empty.
+
+    `utilities` are those of a game played to its end, empty for any other end.
+    """
 
     outcomes: tuple[Outcome, ...]
     causes: tuple[Cause, ...]
     detail: str = ""
+    utilities: tuple[float, ...] = ()
 
     @property
     def void(self) -> bool:
@@ -48,23 +63,40 @@ class Result:
 
     @property
     def scores(self) -> tuple[float | None, ...]:
-        """1 for a win, 1/2 for a draw, 0 for a loss; None if void."""
-        return tuple(_SCORES[outcome] for outcome in self.outcomes)
+        """Each seat's mean score against one other seat; None if void.
+
+        Against a seat in a lower place it is 1, in the same one 1/2, in a higher one 0: for two seats 1 for a
+        win, 1/2 for a draw, 0 for a loss. More utility always gives more.
+        """
+        if self.void:
+            return (None,) * len(self.outcomes)
+        return _mean_scores(self.utilities or [_MERITS[outcome] for outcome in self.outcomes])
 
 
-def by_utilities(utilities: Sequence[float]) -> Result:
-    """Return the result of a game played to its end: the highest utility wins, a shared one is a draw."""
+def _mean_scores(merits: Sequence[float]) -> tuple[float, ...]:
+    others = len(merits) - 1
+    return tuple(
+        (sum((mine > theirs) + (mine == theirs) / 2 for theirs in merits) - 0.5) / others  # less the own half
+        for mine in merits
+    )
+
+
+def by_utilities(utilities: Sequence[float], *, rule_draw: bool = False) -> Result:
+    """Return the result of a game played to its end; `rule_draw` if a rule such as repetition drew it."""
     best = max(utilities)
-    winners = [seat for seat, utility in enumerate(utilities) if utility == best]
-    top = Outcome.WIN if len(winners) == 1 else Outcome.DRAW
-    outcomes = tuple(top if utility == best else Outcome.LOSS for utility in utilities)
-    return Result(outcomes, (Cause.NORMAL,) * len(utilities))
+    top = Outcome.DRAW if sum(utility == best for utility in utilities) > 1 else Outcome.WIN
+    return Result(
+        tuple(top if utility == best else Outcome.LOSS for utility in utilities),
+        (Cause.RULE_DRAW if rule_draw else Cause.NORMAL,) * len(utilities),
+        utilities=tuple(utility + 0.0 for utility in utilities),  # no zero with a sign is shown to anybody
+    )
 
 
 def forfeit(seats: int, seat: int, cause: Cause, detail: str) -> Result:
-    """Return the result where `seat` lost by a fault of its own."""
+    """Return the result where `seat` lost by a fault of its own: it is last, and the others are equal."""
+    others = Outcome.WIN if seats == 2 else Outcome.DRAW
     return Result(
-        tuple(Outcome.LOSS if other == seat else Outcome.WIN for other in range(seats)),
+        tuple(Outcome.LOSS if other == seat else others for other in range(seats)),
         tuple(cause if other == seat else Cause.NORMAL for other in range(seats)),
         detail,
     )

@@ -81,11 +81,20 @@ def _at_fault(case: Case, seat: int) -> bool:
 def _played_out(case: Case) -> str:
     """Say who won a match that no fault ended."""
     causes = {cause for cause in case.causes if cause is not None}
-    by = "by adjudication" if Cause.ADJUDICATION in causes else "by the rules of the game"
-    winners = [seat for seat, outcome in enumerate(case.outcomes) if outcome == Outcome.WIN]
-    if winners:
-        return f"{_seats(case, winners)} won {by}, not by the clock"
-    return f"Drawn {'by agreement' if Cause.AGREEMENT in causes else by}, not by the clock"
+    by = next((how for cause, how in _DRAWN_BY.items() if cause in causes), "by the rules of the game")
+    first = [seat for seat, outcome in enumerate(case.outcomes) if outcome in {Outcome.WIN, Outcome.DRAW}]
+    if Outcome.WIN in case.outcomes:
+        return f"{_seats(case, first)} won {by}, not by the clock"
+    if Outcome.LOSS in case.outcomes:
+        return f"{_seats(case, first)} share first place {by}, not by the clock"
+    return f"Drawn {by}, not by the clock"
+
+
+_DRAWN_BY = {
+    Cause.ADJUDICATION: "by adjudication",
+    Cause.AGREEMENT: "by agreement",
+    Cause.RULE_DRAW: "by a rule of the game, such as one on repetition",
+}
 
 
 def _void(case: Case) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from games.protocol import CHANCE
 from server.core import elo
 from server.core.names import name_key
-from server.core.outcome import Cause
+from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result, by_utilities
 from server.db import doctor_clock
 from server.db.doctor_clock import CLOCK_STEP
 from server.db.finding import Finding, Findings, grouped
@@ -19,7 +19,7 @@ from server.db.schema import agents, ladders, matches, moves, ratings, results, 
 TOLERANCE = 1e-6
 """Elo points by which a rating may differ from its recomputation."""
 
-_SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+_RATED_OUTCOMES = frozenset({Outcome.WIN, Outcome.DRAW, Outcome.LOSS})
 _RATED_CAUSES = frozenset(Cause) - {Cause.INFRASTRUCTURE}
 
 
@@ -102,18 +102,48 @@ def _seats_are_whole(conn: Connection) -> Findings:
             )
         elif any((row.cause is None) == (state == "void") for row in rows):
             yield Finding("cause", f"match {match_id} is {state}, with causes {[row.cause for row in rows]}")
+        elif any(row.utility is not None for row in rows):
+            yield Finding("utility", f"match {match_id} is {state}, yet a seat has a utility")
 
 
 def _finished_seats(match_id: int, rows: list[Row[Any]]) -> Findings:
+    """Check that one seat alone has won or several have drawn, as the utilities say if there are any."""
     outcomes = [row.outcome for row in rows]
     wins, draws, losses = (outcomes.count(outcome) for outcome in ("win", "draw", "loss"))
-    won = wins and losses and not draws
+    won = wins == 1 and losses and not draws
     drawn = draws > 1 and not wins
-    if wins + draws + losses != len(rows) or not (won or drawn):
+    sound = wins + draws + losses == len(rows) and (won or drawn)
+    if not sound:
         yield Finding("outcome", f"match {match_id} is finished, with outcomes {outcomes}")
     causes = [row.cause for row in rows]
     if any(cause not in _RATED_CAUSES for cause in causes):
         yield Finding("cause", f"match {match_id} is finished, with causes {causes}")
+    utilities = [row.utility for row in rows]
+    if sound and any(utility is not None for utility in utilities):
+        given = None if None in utilities else list(by_utilities(utilities).outcomes)
+        if outcomes != given or not PLAYED_OUT.issuperset(causes):
+            ended = f"has outcomes {outcomes} and causes {causes}"
+            yield Finding("utility", f"match {match_id} {ended}, with utilities {utilities}")
+
+
+def _utilities_are_written(conn: Connection) -> Findings:
+    """Check that games played to their end have utilities: all since the first that has them, by result."""
+    first = (
+        select(func.min(results.c.seq))
+        .join(seats, seats.c.match_id == results.c.match_id)
+        .where(seats.c.utility.is_not(None))
+        .scalar_subquery()
+    )
+    without = (
+        select(results.c.match_id)
+        .join(seats, seats.c.match_id == results.c.match_id)
+        .where(results.c.seq > first)
+        .group_by(results.c.match_id)
+        .having(func.count(seats.c.utility) == 0)
+        .having(func.count().filter(seats.c.cause.not_in(PLAYED_OUT)) == 0)
+    )
+    for match_id in conn.execute(without.order_by(results.c.match_id)).scalars():
+        yield Finding("utility_missing", f"match {match_id} was played to its end and has no utilities")
 
 
 def _moves_are_whole(conn: Connection) -> Findings:
@@ -280,11 +310,10 @@ def _rate_anew(
         missing = [row.version_id for row in rows if row.version_id not in entries]
         if missing:
             yield Finding("unrated", f"match {match_id}: versions {missing} have no rating on {ladder.name}")
-        outcomes = [row.outcome for row in rows]
-        if missing or len(rows) < 2 or not set(outcomes) <= set(_SCORES):
+        if missing or len(rows) < 2 or not _RATED_OUTCOMES.issuperset(row.outcome for row in rows):
             continue
         before = [entries[row.version_id] for row in rows]
-        after = elo.update(before, [_SCORES[outcome] for outcome in outcomes])
+        after = elo.update(before, _scores(rows))
         for row, old, new in zip(rows, before, after, strict=True):
             entries[row.version_id] = elo.Entry(new, old.games + 1)
             record[row.version_id, row.outcome] += 1
@@ -297,9 +326,18 @@ def _rate_anew(
                 )
 
 
+def _scores(rows: list[Row[Any]]) -> list[float]:
+    """Return the scores of a result, by its utilities, or by its outcomes where there are none."""
+    outcomes = tuple(Outcome(row.outcome) for row in rows)
+    utilities = tuple(row.utility for row in rows if row.utility is not None)
+    whole = utilities if len(utilities) == len(rows) else ()
+    return [score for score in Result(outcomes, (), utilities=whole).scores if score is not None]
+
+
 INVARIANTS: tuple[Callable[[Connection], Findings], ...] = (
     _one_result_each,
     _seats_are_whole,
+    _utilities_are_written,
     _moves_are_whole,
     _moves_are_of_seats,
     doctor_clock.moves_took_their_time,

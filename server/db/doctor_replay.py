@@ -14,7 +14,9 @@ import games
 from games.errors import InputError
 from games.game import Game
 from games.position import Position
-from server.core.outcome import Cause, Outcome, by_utilities
+from games.protocol import CHANCE
+from server.core import seeds
+from server.core.outcome import PLAYED_OUT, Cause, by_utilities, forfeit
 from server.db.finding import Finding, Findings
 from server.db.schema import matches, moves, seats
 
@@ -24,7 +26,6 @@ NEWEST = 2_000
 CHUNK = 500
 """Matches in memory at once."""
 
-_PLAYED_OUT = frozenset({Cause.NORMAL, Cause.RULE_DRAW})
 _FAULTS_OF_THE_MOVER = frozenset({Cause.TIMEOUT, Cause.ILLEGAL_ACTION, Cause.DISCONNECT})
 _FAULTS = _FAULTS_OF_THE_MOVER | {Cause.CRASH, Cause.RESIGNATION}
 
@@ -63,7 +64,8 @@ def replay(conn: Connection, newest: int | None = NEWEST) -> list[Finding]:
 
 def _records(conn: Connection, newest: int | None) -> Iterator[_Record]:
     """Read matches in the order of their ids, some at a time."""
-    query: Select[Any] = select(matches.c.id, matches.c.game, matches.c.state, matches.c.moves)
+    columns = (matches.c.id, matches.c.game, matches.c.state, matches.c.moves, matches.c.seed)
+    query: Select[Any] = select(*columns)
     query = query.where(matches.c.state.in_(("starting", "running", "finished", "void")))
     last = 0
     if newest is not None:
@@ -73,7 +75,7 @@ def _records(conn: Connection, newest: int | None) -> Iterator[_Record]:
         first, last = chunk[0].id, chunk[-1].id
         sitting = _by_match(
             conn,
-            select(seats.c.match_id, seats.c.seat, seats.c.outcome, seats.c.cause)
+            select(seats.c.match_id, seats.c.seat, seats.c.outcome, seats.c.cause, seats.c.utility)
             .where(seats.c.match_id.between(first, last))
             .order_by(seats.c.match_id, seats.c.seat),
         )
@@ -96,7 +98,11 @@ def _by_match(conn: Connection, query: Select[Any]) -> dict[int, list[Row[Any]]]
 
 def _contradictions(game: Game, record: _Record) -> Findings:
     """Play a match again. Its first bad move is told; what comes after it means nothing."""
-    position = Position.start(game)
+    if len(record.seats) != game.players:
+        told = f"match {record.match.id} has {len(record.seats)} seats"
+        yield Finding("players", f"{told}, and {game.variant} is for {game.players} players")
+        return
+    position, events = Position.start(game), 0
     for move in record.moves:
         where = f"match {record.match.id}, ply {move.ply}"
         if position.is_terminal():
@@ -107,6 +113,14 @@ def _contradictions(game: Game, record: _Record) -> Findings:
                 "mover", f"{where} is of seat {move.seat}, and seat {position.to_move()} was to move"
             )
             return
+        if move.seat == CHANCE and record.match.seed is not None:
+            drawn = seeds.outcome(record.match.seed, events, position.outcomes())
+            if move.action != drawn:
+                yield Finding(
+                    "chance", f"{where}: {move.action!r} is on record, and its seed gives {drawn!r}"
+                )
+                return
+            events += 1
         try:
             position = position.play(move.action)
         except InputError as error:
@@ -125,21 +139,46 @@ def _contradicted_end(record: _Record, position: Position) -> Findings:
     """
     where = f"match {record.match.id}"
     causes = [seat.cause for seat in record.seats]
-    outcomes = [seat.outcome for seat in record.seats]
     if position.is_terminal():
-        given = [outcome.value for outcome in by_utilities(position.utilities()).outcomes]
-        if not _PLAYED_OUT.issuperset(causes):
+        if PLAYED_OUT.issuperset(causes):
+            yield from _contradicted_utilities(record, position)
+        else:
             yield Finding("over", f"{where} was played to its end, with causes {causes}")
-        elif outcomes != given:
-            yield Finding("utilities", f"{where} has outcomes {outcomes}, its final position gives {given}")
         return
-    if set(causes) == {Cause.NORMAL}:
+    if PLAYED_OUT.issuperset(causes):
         yield Finding("unended", f"{where} has causes {causes}, and its game is not over")
     for seat in record.seats:
-        if seat.cause in _FAULTS and seat.outcome != Outcome.LOSS:
-            yield Finding("forfeit", f"{where}, seat {seat.seat} has {seat.outcome!r} by {seat.cause}")
-        elif seat.cause in _FAULTS_OF_THE_MOVER and seat.seat != position.to_move():
-            yield Finding(
-                "forfeit",
-                f"{where}, seat {seat.seat} lost by {seat.cause}, and seat {position.to_move()} was to move",
-            )
+        if seat.cause in _FAULTS_OF_THE_MOVER and seat.seat != position.to_move():
+            blamed = f"seat {seat.seat} lost by {seat.cause}, and seat {position.to_move()} was to move"
+            yield Finding("forfeit", f"{where}, {blamed}")
+        elif seat.cause in _FAULTS:
+            outcomes = [other.outcome for other in record.seats]
+            given = forfeit(len(outcomes), seat.seat, Cause(seat.cause), "").outcomes
+            if outcomes != list(given):
+                yield Finding(
+                    "forfeit", f"{where} has outcomes {outcomes}, by {seat.cause} of seat {seat.seat}"
+                )
+
+
+def _contradicted_utilities(record: _Record, position: Position) -> Findings:
+    """Check outcomes, utilities and causes against a position in which the game is over.
+
+    A match of two players may be older than the utilities; `doctor.check` finds a newer one without.
+    """
+    where = f"match {record.match.id}"
+    given = by_utilities(position.utilities(), rule_draw=position.rule_draw())
+    outcomes = [seat.outcome for seat in record.seats]
+    utilities = [seat.utility for seat in record.seats]
+    causes = [seat.cause for seat in record.seats]
+    old = len(utilities) == 2 and not any(utility is not None for utility in utilities)
+    if outcomes != list(given.outcomes):
+        expected = [outcome.value for outcome in given.outcomes]
+        yield Finding("utilities", f"{where} has outcomes {outcomes}, its final position gives {expected}")
+    elif utilities != list(given.utilities) and not old:
+        expected_utilities = list(given.utilities)
+        yield Finding(
+            "utilities", f"{where} has utilities {utilities}, its final position gives {expected_utilities}"
+        )
+    elif causes != list(given.causes):
+        expected = [cause.value for cause in given.causes]
+        yield Finding("rule_draw", f"{where} has causes {causes}, its final position gives {expected}")

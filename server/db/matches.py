@@ -4,17 +4,19 @@ Every change says which `attempt` it belongs to and is refused with `Stale` if t
 in the state and attempt it expects. So a result is written once, whatever comes late or twice.
 """
 
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
 from agents.protocol import TimeControl
 from server.core.outcome import Cause, Outcome
 from server.core.pairing import seatings
+from server.core.seeds import SEED_BYTES
 from server.db.records import (
     Ended,
     MoveRow,
@@ -38,15 +40,17 @@ __all__ = [
     "SeatResult",
     "Stale",
     "begin",
-    "begin_again",
+    "begin_all",
+    "begin_all_again",
     "drop_outdated",
     "drop_queued",
     "finish_all",
-    "queue_pair",
+    "queue_table",
     "queued",
     "record_moves",
     "set_running",
     "together",
+    "unseal",
     "void",
 ]
 
@@ -54,19 +58,22 @@ OUTDATED = "an agent came with a new version; counts for nobody"
 
 
 class QueuedMatch(NamedTuple):
-    """A match that waits; `versions` by seat."""
+    """A match that waits; `versions` by seat. The ones `sealed` with the same `pair_id` begin together."""
 
     id: int
     ladder_id: int
     versions: tuple[int, ...]
     created_at: datetime
+    pair_id: int | None = None
+    sealed: bool = False
 
 
 class Begun(NamedTuple):
-    """A match that was taken up: the attempt to pass with every later change, and the times it goes by."""
+    """A match that was taken up: the attempt to pass with every later change, and what it goes by."""
 
     attempt: int
     time_control: TimeControl
+    seed: str | None
 
 
 # Each match needs these, so they are made once.
@@ -74,7 +81,7 @@ _GAMES = (
     select(ratings.c.version_id, ladders.c.game)
     .join(ladders, ladders.c.id == ratings.c.ladder_id)
     .where(ratings.c.ladder_id == bindparam("ladder"))
-    .where(or_(ratings.c.version_id == bindparam("one"), ratings.c.version_id == bindparam("other")))
+    .where(ratings.c.version_id.in_(bindparam("versions", expanding=True)))
 )
 _INSERT_MATCH = insert(matches).returning(matches.c.id)
 _INSERT_SEATS = insert(seats)
@@ -90,9 +97,9 @@ _BEGIN = (
         started_at=bindparam("at"),
         time_control=_LADDERS_TIMES,
     )
-    .returning(matches.c.attempt, matches.c.time_control)
+    .returning(matches.c.attempt, matches.c.time_control, matches.c.seed)
 )
-_TAKEN = select(matches.c.attempt, matches.c.time_control).where(
+_TAKEN = select(matches.c.attempt, matches.c.time_control, matches.c.seed).where(
     matches.c.id == bindparam("match"),
     matches.c.lease == bindparam("taker"),
     matches.c.state == "starting",
@@ -110,43 +117,82 @@ _RUN = (
 )
 
 
-def queue_pair(
+def queue_table(
     conn: Connection,
     ladder_id: int,
-    versions: tuple[int, int],
+    versions: Sequence[int],
     time_control: Mapping[str, Any],
     now: datetime,
-) -> tuple[int, int]:
-    """Queue two matches, seats swapped, of two versions that have joined the ladder; return their ids."""
-    if versions[0] == versions[1]:
-        raise ValueError(f"expected two versions, got {versions[0]} twice")
-    asked = {"ladder": ladder_id, "one": versions[0], "other": versions[1]}
+    *,
+    chance: bool = False,
+    sealed: bool = False,
+) -> list[int]:
+    """Queue the matches of a table, by `seatings`, of versions that have joined the ladder; return their ids.
+
+    All have the id of the first as their `pair_id`. In a game of `chance` each has a seed of its own;
+    `sealed` ones have the same.
+    """
+    if len(set(versions)) != len(versions) or len(versions) < 2:
+        raise ValueError(f"expected two or more different versions, got {list(versions)}")
+    asked = {"ladder": ladder_id, "versions": list(versions)}
     games = {row.version_id: row.game for row in conn.execute(_GAMES, asked)}
-    if len(games) != 2:
+    if len(games) != len(versions):
         raise ValueError(f"versions {sorted(set(versions) - set(games))} have not joined ladder {ladder_id}")
     row = {
         "ladder_id": ladder_id,
         "game": games[versions[0]],
         "time_control": _json(time_control),
         "created_at": now,
+        "seed": _new_seed() if chance else None,
+        "sealed": sealed,
     }
-    seated, swapped = seatings(versions)
+    seated, *others = seatings(versions)
     first = _queue(conn, row, seated)
     conn.execute(_PAIR, {"match": first})
-    return first, _queue(conn, {**row, "pair_id": first}, swapped)
+    row["pair_id"] = first
+    queued_ids = [first]
+    for turned in others:
+        own = {"seed": _new_seed()} if chance and not sealed else {}
+        queued_ids.append(_queue(conn, {**row, **own}, turned))
+    return queued_ids
+
+
+def _new_seed() -> str:
+    """Return a seed of the operating system's randomness."""
+    return secrets.token_hex(SEED_BYTES)
+
+
+def unseal(conn: Connection, match_id: int) -> None:
+    """Give a match that waits dice or cards of its own: it is not played beside the others of its set."""
+    changed = conn.execute(
+        update(matches)
+        .where(matches.c.id == match_id, matches.c.state == "queued")
+        .values(sealed=False, seed=_new_seed())
+    )
+    if changed.rowcount != 1:
+        raise Stale(f"match {match_id} is not queued")
 
 
 def queued(conn: Connection) -> list[QueuedMatch]:
     """Return all matches that wait, the longest waiting first."""
     query = (
-        select(matches.c.id, matches.c.ladder_id, matches.c.created_at, seats.c.version_id)
+        select(
+            matches.c.id,
+            matches.c.ladder_id,
+            matches.c.created_at,
+            matches.c.pair_id,
+            matches.c.sealed,
+            seats.c.version_id,
+        )
         .join(seats, seats.c.match_id == matches.c.id)
         .where(matches.c.state == "queued")
         .order_by(matches.c.id, seats.c.seat)
     )
     found: dict[int, QueuedMatch] = {}
     for row in conn.execute(query):
-        match = found.get(row.id) or QueuedMatch(row.id, row.ladder_id, (), row.created_at)
+        match = found.get(row.id) or QueuedMatch(
+            row.id, row.ladder_id, (), row.created_at, row.pair_id, row.sealed
+        )
         found[row.id] = match._replace(versions=(*match.versions, row.version_id))
     return list(found.values())
 
@@ -162,14 +208,24 @@ def begin(conn: Connection, match_id: int, lease: str, now: datetime) -> Begun:
     return _begun(row)
 
 
+def begin_all(conn: Connection, match_ids: Sequence[int], lease: str, now: datetime) -> list[Begun]:
+    """Do `begin` for several matches, all or none."""
+    return [begin(conn, match_id, lease, now) for match_id in match_ids]
+
+
 def begin_again(conn: Connection, match_id: int, lease: str, now: datetime) -> Begun:
     """Do `begin` where nobody knows whether it was done before by the same taker."""
     taken = conn.execute(_TAKEN, {"match": match_id, "taker": lease}).one_or_none()
     return begin(conn, match_id, lease, now) if taken is None else _begun(taken)
 
 
-def _begun(row: Row[Any, Any]) -> Begun:
-    return Begun(row.attempt, msgspec.json.decode(row.time_control, type=TimeControl))
+def begin_all_again(conn: Connection, match_ids: Sequence[int], lease: str, now: datetime) -> list[Begun]:
+    """Do `begin_all` where nobody knows whether it was done before by the same taker."""
+    return [begin_again(conn, match_id, lease, now) for match_id in match_ids]
+
+
+def _begun(row: Row[Any, Any, Any]) -> Begun:
+    return Begun(row.attempt, msgspec.json.decode(row.time_control, type=TimeControl), row.seed)
 
 
 def stands(conn: Connection, match_id: int, attempt: int, state: str, moves_made: int) -> bool:
@@ -245,7 +301,7 @@ def drop_outdated(conn: Connection, agent_id: int, version_id: int, now: datetim
 
 
 def together(conn: Connection, ladder_id: int) -> dict[frozenset[int], int]:
-    """Count the finished matches of each pair of versions. Reads every result of the ladder."""
+    """Count the finished matches that each two versions were both in. Reads every result of the ladder."""
     one, other = seats.alias("one"), seats.alias("other")
     query = (
         select(one.c.version_id, other.c.version_id.label("opponent"), func.count().label("games"))
@@ -261,13 +317,18 @@ def together(conn: Connection, ladder_id: int) -> dict[frozenset[int], int]:
 
 
 def _replay(conn: Connection, match_id: int, now: datetime) -> int:
-    """Queue a match again: same players and seats, from the start."""
-    copied = (matches.c.ladder_id, matches.c.pair_id, matches.c.game, matches.c.time_control)
+    """Queue a match again: same players and seats, from the start, with dice or cards of its own."""
+    copied = (matches.c.ladder_id, matches.c.pair_id, matches.c.game, matches.c.time_control, matches.c.seed)
     old = conn.execute(select(*copied).where(matches.c.id == match_id)).mappings().one()
+    seed = None if old["seed"] is None else _new_seed()
     versions = conn.execute(
         select(seats.c.version_id).where(seats.c.match_id == match_id).order_by(seats.c.seat)
     ).scalars()
-    return _queue(conn, {**old, "replay_of": match_id, "created_at": now}, versions.all())
+    return _queue(
+        conn,
+        {**old, "replay_of": match_id, "created_at": now, "seed": seed},
+        versions.all(),
+    )
 
 
 def _queue(conn: Connection, row: Mapping[str, Any], versions: Sequence[int]) -> int:

@@ -6,12 +6,14 @@ ended, by a unique key, so rows that are added meanwhile neither repeat others n
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, func, select
 
 from games.errors import InputError
+from server.core import seeds
 from server.core.names import name_key
 from server.core.standings import PROVISIONAL_GAMES, StandingsRow, rank_rows, standing
 from server.db import cursor as cursors
@@ -138,20 +140,23 @@ def replay_of_match(conn: Connection, match_id: int) -> int | None:
 
 
 def moves(conn: Connection, match_id: int) -> list[MoveRow]:
-    """Return the moves of a match in their order."""
+    """Return the moves of a match in their order; none while it is closed."""
     if not _may_be_key(match_id):
         return []
     table = schema.moves
-    query = select(table).where(table.c.match_id == match_id).order_by(table.c.ply)
+    query = select(table).where(table.c.match_id == match_id, _is_open(table)).order_by(table.c.ply)
     return [move_row(row) for row in conn.execute(query)]
 
 
 def times(conn: Connection, match_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Return what each move of some matches took, in milliseconds, in the order of the moves."""
+    """Return what each move of some matches took, in milliseconds, in the order of the moves.
+
+    A match that is closed has none.
+    """
     table = schema.moves
     query = (
         select(table.c.match_id, table.c.elapsed_ms)
-        .where(table.c.match_id.in_(list(match_ids)))
+        .where(table.c.match_id.in_(list(match_ids)), _is_open(table))
         .order_by(table.c.match_id, table.c.ply)
     )
     taken: dict[int, list[int]] = defaultdict(list)
@@ -176,9 +181,27 @@ def _may_be_key(number: int) -> bool:
 
 def _matches() -> Select[Any]:
     ladders = schema.ladders
-    return select(schema.matches, ladders.c.name.label("ladder"), ladders.c.title).join(
-        ladders, ladders.c.id == schema.matches.c.ladder_id
+    return select(
+        schema.matches, ladders.c.name.label("ladder"), ladders.c.title, _closed().label("closed")
+    ).join(ladders, ladders.c.id == schema.matches.c.ladder_id)
+
+
+def _closed() -> ColumnElement[bool]:
+    """Whether a match is closed: it is sealed, and not all that are sealed with it are over."""
+    mate = schema.matches.alias("mate")
+    playing = (
+        select(mate.c.id)
+        .where(mate.c.pair_id == schema.matches.c.pair_id, mate.c.sealed)
+        .where(mate.c.state.in_(("queued", "starting", "running")))
+        .correlate(schema.matches)
     )
+    return and_(schema.matches.c.sealed, playing.exists())
+
+
+def _is_open(moves: Table) -> ColumnElement[bool]:
+    """Whether a move is of a match that is not closed."""
+    of_move = select(schema.matches.c.id).where(schema.matches.c.id == moves.c.match_id, _closed())
+    return ~of_move.correlate(moves).exists()
 
 
 def _with_seats(conn: Connection, found: Iterable[Row[Any]]) -> list[MatchRow]:
@@ -196,16 +219,26 @@ def _with_seats(conn: Connection, found: Iterable[Row[Any]]) -> list[MatchRow]:
             pair_id=row.pair_id,
             replay_of=row.replay_of,
             time_control=msgspec.json.decode(row.time_control),
-            moves=row.moves,
-            detail=row.detail,
+            moves=0 if row.closed else row.moves,
+            detail=None if row.closed else row.detail,
             created_at=row.created_at,
             started_at=row.started_at,
             finished_at=row.finished_at,
-            last_request=msgspec.json.decode(row.last_request) if row.last_request is not None else None,
-            seats=tuple(sitting[row.id]),
+            last_request=None
+            if row.closed or row.last_request is None
+            else msgspec.json.decode(row.last_request),
+            seats=tuple(_untold(seat) if row.closed else seat for seat in sitting[row.id]),
+            closed=row.closed,
+            seed_hash=None if row.seed is None else seeds.commitment(row.seed, row.id),
+            seed=row.seed if row.state in ("finished", "void") and not row.closed else None,
         )
         for row in found
     ]
+
+
+def _untold(seat: SeatRow) -> SeatRow:
+    """Return a seat of a match that is closed: who won is known, not by how much."""
+    return replace(seat, utility=None)
 
 
 def _seats(conn: Connection, which: ColumnElement[bool]) -> dict[int, list[SeatRow]]:
@@ -244,6 +277,7 @@ def _seats(conn: Connection, which: ColumnElement[bool]) -> dict[int, list[SeatR
                 provisional=row.games < PROVISIONAL_GAMES,
                 outcome=row.outcome,
                 cause=row.cause,
+                utility=row.utility,
             )
         )
     return sitting

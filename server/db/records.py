@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from server.core import elo
 from server.core.match_events import Timing
-from server.core.outcome import Cause, Outcome, Result
+from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result, by_utilities
 from server.db.schema import matches, moves, ratings, results, seats
 
 
@@ -77,11 +77,12 @@ def move_row(row: Row[Any]) -> MoveRow:
 
 
 class SeatResult(NamedTuple):
-    """What a seat got, why, and its score: 1, 1/2 or 0."""
+    """What a seat got, why, its score as in `server.core.outcome.Result`, and its utility, if it has one."""
 
     outcome: str
     cause: str
     score: float
+    utility: float | None = None
 
 
 class Played(NamedTuple):
@@ -161,6 +162,7 @@ _END_SEAT = (
         cause=bindparam("why"),
         elo_before=bindparam("before"),
         elo_after=bindparam("after"),
+        utility=bindparam("value"),
     )
 )
 
@@ -255,8 +257,13 @@ def _scores(match: Ended) -> list[float]:
     outcomes = tuple(Outcome(seat.outcome) for seat in match.by_seat)
     causes = tuple(Cause(seat.cause) for seat in match.by_seat)
     scores = [seat.score for seat in match.by_seat]
-    if scores != list(Result(outcomes, causes).scores):
-        raise ValueError(f"match {match.match_id} cannot be rated: {outcomes} with scores {scores}")
+    utilities = tuple(seat.utility for seat in match.by_seat if seat.utility is not None)
+    right = len(scores) > 1 and len(utilities) in {0, len(scores)}
+    if right and utilities:
+        right = outcomes == by_utilities(utilities).outcomes and PLAYED_OUT.issuperset(causes)
+    if not right or scores != list(Result(outcomes, causes, utilities=utilities).scores):
+        given = f"{outcomes} by {causes} with scores {scores} and utilities {utilities}"
+        raise ValueError(f"match {match.match_id} cannot be rated: {given}")
     return scores
 
 
@@ -282,6 +289,7 @@ def _seat_row(
         "why": why,
         "before": before,
         "after": after,
+        "value": seat.utility,
     }
 
 

@@ -40,7 +40,8 @@ class InterruptedMove(NamedTuple):
 class Interrupted:
     """A match that was in play; `attempt` is that of whoever took it up now. Seats and moves in their order.
 
-    The `ladder` may be closed by now.
+    The `ladder` may be closed by now. `sealed_with` are the matches sealed with it that are not over, itself
+    among them.
     """
 
     id: int
@@ -50,6 +51,8 @@ class Interrupted:
     ladder: Ladder
     seats: tuple[Seated, ...]
     moves: tuple[InterruptedMove, ...]
+    seed: str | None = None
+    sealed_with: tuple[int, ...] = ()
 
 
 def resume(conn: Connection, lease: str) -> list[Interrupted]:
@@ -71,6 +74,7 @@ def resume(conn: Connection, lease: str) -> list[Interrupted]:
         move = move_row(row)
         played[row.match_id].append(InterruptedMove(move.seat, move.action, move.timing))
     known = {row.id: of_row(row) for row in conn.execute(select(ladders))}
+    sealed = _sealed(conn)
     return [
         Interrupted(
             id=row.id,
@@ -80,9 +84,22 @@ def resume(conn: Connection, lease: str) -> list[Interrupted]:
             ladder=known[row.ladder_id],
             seats=tuple(sitting[row.id]),
             moves=tuple(played[row.id]),
+            seed=row.seed,
+            sealed_with=tuple(sealed[row.pair_id]) if row.sealed else (),
         )
         for row in conn.execute(_matches())
     ]
+
+
+def _sealed(conn: Connection) -> dict[int, list[int]]:
+    """Return the sealed matches that are not over, by their `pair_id`."""
+    query = select(matches.c.pair_id, matches.c.id).where(
+        matches.c.sealed, matches.c.state.in_(("queued", *_IN_PLAY))
+    )
+    found: dict[int, list[int]] = defaultdict(list)
+    for row in conn.execute(query.order_by(matches.c.id)):
+        found[row.pair_id].append(row.id)
+    return found
 
 
 def _matches() -> Any:
@@ -93,6 +110,9 @@ def _matches() -> Any:
             matches.c.game,
             matches.c.time_control,
             matches.c.ladder_id,
+            matches.c.pair_id,
+            matches.c.seed,
+            matches.c.sealed,
         )
         .where(matches.c.state == "starting")
         .order_by(matches.c.id)

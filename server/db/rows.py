@@ -12,7 +12,8 @@ class SeatRow:
     """A seat of a match.
 
     `elo` is the rating before the match once it is finished, else the one now; `elo_after` exists only for
-    finished ones. `games` counts the version's rated games on the ladder now.
+    finished ones, `utility` only for those played to their end and not older than it. `games` counts the
+    version's rated games on the ladder now.
     """
 
     seat: int
@@ -26,6 +27,7 @@ class SeatRow:
     provisional: bool
     outcome: str | None
     cause: str | None
+    utility: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class MatchRow:
 
     `last_request` is what was asked when the match ended and not answered as it should have been, if
     anything was: `at` (UTC, ISO 8601), and the fields of `server.core.match.Unfinished` and its timing.
+
+    `closed`: another match with the same dice or cards is not over, or this one, and until then nothing is
+    told of what was played: no moves, no detail, no request, no utilities. `seed_hash` commits to the seed of
+    its chance, `seed` is that itself once it may be known.
     """
 
     id: int
@@ -52,6 +58,9 @@ class MatchRow:
     finished_at: datetime | None
     seats: tuple[SeatRow, ...]
     last_request: dict[str, Any] | None = None
+    closed: bool = False
+    seed_hash: str | None = None
+    seed: str | None = None
 
     @property
     def over(self) -> bool:

@@ -166,9 +166,11 @@ ratings = Table(
 )
 
 # `attempt` counts how often the match was taken up, `lease` says by whom: who writes with an older attempt
-# is refused. `moves` counts the recorded moves. Both games of a seat-swapped pair have the same `pair_id`,
-# the id of the first. A void match is played again at most once, by the match that names it in `replay_of`.
-# `last_request` is JSON, as in rows.MatchRow.
+# is refused. `moves` counts the recorded moves. The games of a table, one for each turn of its seats, have
+# the same `pair_id`, the id of the first; with two players they are a pair with seats swapped. A void match
+# is played again at most once, by the match that names it in `replay_of`. `last_request` is JSON, as in
+# rows.MatchRow. From the `seed` all chance of a match is drawn, as server.core.seeds says. A `sealed` match
+# has the seed of the others that are sealed with the same `pair_id`.
 matches = Table(
     "matches",
     METADATA,
@@ -187,13 +189,17 @@ matches = Table(
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),
     Column("last_request", AnyText),
+    Column("seed", AnyText),
+    Column("sealed", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("replay_of"),
     CheckConstraint("state IN ('queued', 'starting', 'running', 'finished', 'void')", name="state"),
     Index(None, "state", "id"),
     Index(None, "ladder_id", "id"),
     Index(None, "ladder_id", "state", "id"),
+    Index(None, "pair_id"),
 )
 
+# `utility` is that of a game played to its end, null for any other end and in matches older than the column.
 seats = Table(
     "seats",
     METADATA,
@@ -204,6 +210,7 @@ seats = Table(
     Column("cause", AnyText),
     Column("elo_before", Double),
     Column("elo_after", Double),
+    Column("utility", Double),
     PrimaryKeyConstraint("match_id", "seat"),
     CheckConstraint("outcome IN ('win', 'draw', 'loss', 'void')", name="outcome"),
     Index(None, "version_id", "match_id"),

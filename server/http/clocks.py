@@ -14,6 +14,9 @@ from server.core.verdict import Case, Request, verdict
 from server.db.reads import MatchRow, MoveRow
 from server.http.views import ClockEntry
 
+CLOSED = "Closed until all matches with the same dice or cards have ended."
+"""What is said of a match in place of its verdict."""
+
 
 def time_control(row: MatchRow) -> TimeControl:
     """Return the time control of a match; fields that an old one lacks are 0."""
@@ -32,7 +35,12 @@ def figures(timed: Timing) -> dict[str, Any]:
 
 
 def clock(row: MatchRow, moves: Sequence[MoveRow]) -> tuple[list[ClockEntry], str]:
-    """Return the requests of a match by ply, and the verdict. They hold times alone, which hide nothing."""
+    """Return the requests of a match by ply, and the verdict. They hold times alone, which hide nothing.
+
+    Of a match that is closed neither is told.
+    """
+    if row.closed:
+        return [], CLOSED
     requests = _requests(row, moves)
     case = Case(
         state=row.state,

@@ -74,7 +74,7 @@ _TABLE: tuple[Endpoint, ...] = (
         f"{API}/matches/{{id}}/record",
         matches.match_record,
         "Everything about one match.",
-        {200: views.RecordView, **problems(404)},
+        {200: views.RecordView, **problems(404, 409)},
         query=matches.RecordQuery,
     ),
     Endpoint(

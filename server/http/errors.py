@@ -41,6 +41,7 @@ STATUS: Mapping[str, int] = {
     "slow_body": 408,
     "name_taken": 409,
     "house_agent": 409,
+    "match_closed": 409,
     "token_in_use": 409,
     "body_too_large": 413,
     "wrong_content_encoding": 415,

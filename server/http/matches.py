@@ -48,7 +48,14 @@ async def one_match(call: Call) -> web.Response:
 
 async def match_record(call: Call) -> web.Response:
     """Answer everything about one match."""
-    return answer(_record(*await call.services.db.read(_find, call.path["id"])))
+    row, moves = await call.services.db.read(_find, call.path["id"])
+    if row.closed:
+        raise InputError(
+            "match_closed",
+            expected="a match of a set that has ended",
+            got=f"match {row.id}, while matches with the same dice or cards are played",
+        )
+    return answer(_record(row, moves))
 
 
 def _page(conn: Connection, query: MatchesQuery) -> Page[MatchView]:
@@ -116,6 +123,9 @@ def _view(row: MatchRow, times: list[int]) -> MatchView:
         times=times,
         detail=row.detail,
         replay_of=row.replay_of,
+        closed=row.closed,
+        seed_hash=row.seed_hash,
+        seed=row.seed,
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
@@ -130,6 +140,7 @@ def _player(seat: SeatRow) -> PlayerView:
         version=seat.version,
         outcome=cast("Outcome | None", seat.outcome),
         cause=cast("Cause | None", seat.cause),
+        utility=seat.utility,
         elo_before=seat.elo if rated else None,
         elo_after=seat.elo_after,
     )
@@ -138,7 +149,7 @@ def _player(seat: SeatRow) -> PlayerView:
 def _actions(row: MatchRow, moves: Sequence[MoveRow], final: Position | None) -> list[ActionView]:
     """Return the actions.
 
-    What an agent thinks is told only after the end where its opponent could read it, or where it would show
+    What an agent thinks is told only after the end where an opponent could read it, or where it would show
     what is hidden. Without rules nobody knows what is hidden, and nothing is told before the end.
     """
     if final is None and not row.over:

@@ -66,13 +66,17 @@ class LadderView(msgspec.Struct, frozen=True):
 
 
 class PlayerView(msgspec.Struct, frozen=True):
-    """A seat of a match; what is not known before the end is null until then."""
+    """A seat of a match; what is not known before the end is null until then.
+
+    `utility` is what the rules of the game give the seat, for a game played to its end; old records lack it.
+    """
 
     seat: int
     agent: str
     version: int
     outcome: Outcome | None
     cause: Cause | None
+    utility: float | None
     elo_before: float | None
     elo_after: float | None
 
@@ -109,6 +113,9 @@ class MatchView(msgspec.Struct, frozen=True):
 
     Only a match asked for by its id has `position`, the latest one, `clock`, how each request was measured,
     and `verdict`, what that says of the end. `replay_of` is the void match that this one repeats.
+    `seed_hash` is the SHA-256 of `seed:id`, with the seed that all dice or cards of the match come from; the
+    `seed` itself is told at the end. A match is `closed`, and nothing told of what is played, until all
+    matches with the same dice or cards have ended.
     """
 
     id: int
@@ -120,6 +127,9 @@ class MatchView(msgspec.Struct, frozen=True):
     times: list[int]
     detail: str | None
     replay_of: int | None
+    closed: bool
+    seed_hash: str | None
+    seed: str | None
     created_at: Instant
     started_at: Instant | None
     finished_at: Instant | None

@@ -43,6 +43,7 @@ def environment() -> jinja2.Environment:
     made.filters["allowances"] = words.allowances
     made.filters["score"] = lambda match: words.score(match.seats)
     made.filters["cause"] = lambda match: words.cause(match.seats)
+    made.filters["placed"] = lambda match: words.placed(match.seats)
     return made
 
 

@@ -1,7 +1,7 @@
 """What pages say about a match, in words and figures. The browser gets the same table of causes."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from agents.protocol import TimeControl
 from server.core.clock import UNTIMED_MS
@@ -21,10 +21,12 @@ CAUSES: dict[str, str] = {
 }
 SECOND_MS = 1000
 SCORES: dict[str, str] = {"win": "1", "draw": "½", "loss": "0", "void": "–"}
+_MERITS: dict[str | None, float] = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 class SeatEnd(Protocol):
-    """How a match ended for a seat; both are None until then."""
+    """How a match ended for a seat. All is None until then, and the utility where no game was played out."""
 
     @property
     def outcome(self) -> str | None:
@@ -33,6 +35,13 @@ class SeatEnd(Protocol):
     @property
     def cause(self) -> str | None:
         """Why."""
+
+    @property
+    def utility(self) -> float | None:
+        """What the game gave it."""
+
+
+S = TypeVar("S", bound=SeatEnd)
 
 
 def pace(control: TimeControl) -> str:
@@ -98,11 +107,30 @@ def seconds(ms: int) -> str:
 
 
 def score(seats: Sequence[SeatEnd]) -> str:
-    """Return the scores by seat, "1–0"; "void" or "–" where there are none."""
+    """Return the scores by seat, "1–0", or more than two places, "1st, 3rd, 2nd"; "void" or "–" if none."""
     outcomes = [seat.outcome for seat in seats]
     if "void" in outcomes:
         return "void"
+    if len(seats) > 2 and None not in outcomes:
+        return ", ".join(map(_ordinal, _places(seats)))
     return "–".join(SCORES[outcome] for outcome in outcomes if outcome) or "–"
+
+
+def placed(seats: Sequence[S]) -> list[tuple[S, str]]:
+    """Return the seats of a finished match with their places, "1st", the best first."""
+    ordered = sorted(zip(_places(seats), seats, strict=True), key=lambda one: one[0])
+    return [(seat, _ordinal(place)) for place, seat in ordered]
+
+
+def _places(seats: Sequence[SeatEnd]) -> list[int]:
+    """Return places by utility, or by outcome where the game was not played to its end. Equals share one."""
+    utilities = [seat.utility for seat in seats if seat.utility is not None]
+    merits = utilities if len(utilities) == len(seats) else [_MERITS.get(seat.outcome, 0.0) for seat in seats]
+    return [1 + sum(other > own for other in merits) for own in merits]
+
+
+def _ordinal(place: int) -> str:
+    return f"{place}{_ENDINGS.get(place, 'th')}"
 
 
 def cause(seats: Sequence[SeatEnd]) -> str:

@@ -38,7 +38,7 @@ class Story:
         self.versions = tuple(self.do(self._agent, name) for name in ("ada", "bob"))
         control = msgspec.to_builtins(CONTROL)
         for _ in range(3):
-            self.do(matches.queue_pair, self.ladder, self.versions, control, START)
+            self.do(matches.queue_table, self.ladder, self.versions, control, START)
 
     def do(self, job, *args):
         return self.db.write_now(job, *args, durable=False)

@@ -22,7 +22,8 @@ def look(s: Any, weights: Any, found: Any) -> Any:
         n += 1
         sure += probability * (outcome + 1)
     values = (s.evaluate(0, weights), s.evaluate(1, weights), sure)
-    return n, s.to_move(), s.is_terminal(), s.utility(0), s.utility(1), s.key(), s.players(), values
+    ends = s.is_terminal(), s.utility(0), s.utility(1)
+    return n, s.to_move(), *ends, s.key(), s.players(), s.count_actions(), values
 
 
 @njit
@@ -44,6 +45,7 @@ def agrees(position: Position, weights: Any) -> None:
         state.utility(1),
         state.key(),
         state.players(),
+        state.count_actions(),
     ]
     sure = sum(probability * (outcome + 1) for outcome, probability in state.chance())
     expected = (state.evaluate(0, weights), state.evaluate(1, weights), sure)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 import games
 from games import Game, InputError, Position
-from games.connect_four import ConnectFour, Features, has_line
+from games.connect_four import ConnectFour, Features
+from games.frame import has_line
 
 GAME = games.load("connect_four")
 SIZES = [

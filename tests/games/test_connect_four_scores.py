@@ -11,7 +11,8 @@ import pytest
 
 import games
 from games import Position
-from games.connect_four import ConnectFour, full_board, open_windows
+from games.connect_four import ConnectFour
+from games.frame import full_board, open_windows
 
 DATA = Path(__file__).parents[1] / "data" / "truth"
 GAME = games.load("connect_four")

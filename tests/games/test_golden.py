@@ -16,6 +16,8 @@ from games.options import written
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = "PLYGROUND_WRITE_GOLDEN"
+LONG = 130
+"""Of a longer game only the actions are told from here on, and the end: nobody reads hundreds of boards."""
 
 
 def describe_game(game: Game) -> Iterator[str]:
@@ -52,7 +54,9 @@ def play_through(game: Game) -> str:
         playable = position.legal() or [text for text, _ in position.outcomes()]
         action = playable[(position.ply * 5 + 3) % len(playable)]
         position = position.play(action)
-        lines += [f"action: {action}", *describe_position(position)]
+        lines.append(f"action: {action}")
+        if position.ply <= LONG or position.is_terminal():
+            lines += describe_position(position)
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,17 @@ from typing import NamedTuple
 
 import pytest
 
-from games.protocol import CHANCE, DEFAULTS, PARAMETERS, compiled, mix, popcount, trailing_zeros, u64
+from games.protocol import (
+    CHANCE,
+    DEFAULTS,
+    PARAMETERS,
+    compiled,
+    leading_zeros,
+    mix,
+    popcount,
+    trailing_zeros,
+    u64,
+)
 
 REQUIRED = [name for name in PARAMETERS if name not in DEFAULTS]
 
@@ -63,6 +73,7 @@ def test_words_have_64_unsigned_bits():
     assert u64(2**64 + 5) == 5
     assert popcount(u64(-1)) == 64
     assert [trailing_zeros(u64(1) << bit) for bit in (0, 5, 63)] == [0, 5, 63]
+    assert [leading_zeros(u64(3) << bit) for bit in (0, 5, 62)] == [62, 57, 0]
     assert CHANCE < 0
 
 

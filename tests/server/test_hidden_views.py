@@ -57,9 +57,12 @@ def as_match(position):
     )
 
 
+SEED = "5f" * 32
+
+
 def told_to_seat(position, seat):
     match = as_match(position)
-    told = [wire.match_start(7, LADDER, [], seat, match)]
+    told = [wire.match_start(7, LADDER, [], seat, match, SEED)]
     if match.to_move == seat:
         told.append(wire.your_move(7, Ask(seat, match.ply, 0.0), match, 0.0))
     return told

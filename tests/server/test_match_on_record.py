@@ -119,7 +119,7 @@ class Table:
     async def queue(self) -> tuple[int, int]:
         """Queue two matches."""
         return await self.db.write(
-            matches.queue_pair, self.ladder.id, self.versions, {"move_ms": 5000}, self.now()
+            matches.queue_table, self.ladder.id, self.versions, {"move_ms": 5000}, self.now()
         )
 
     def ends_told(self) -> list[int]:

@@ -37,7 +37,7 @@ export class SeatLine {
     this.ticks = view.state === "running" && view.to_move === this.seat && view.clock_ms !== null;
     this.clock.classList.remove("running", "low");
     if (this.ticks) this.tick();
-    else write(this.clock, over ? scoreText(player) : view.state === "running" ? clockText(player.clock?.move_ms ?? view.move_ms) : "");
+    else write(this.clock, over ? scoreText(view, this.seat) : view.state === "running" ? clockText(player.clock?.move_ms ?? view.move_ms) : "");
   }
 
   /** Show the mark as the board's style has it. */

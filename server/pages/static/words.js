@@ -6,10 +6,29 @@ import { isPaused } from "./notice.js";
 const CAUSES = JSON.parse(document.documentElement.dataset.causes);
 const NOBODY = "counts for nobody";
 const SCORES = { win: "1", draw: "½", loss: "0", void: "–" };
+const MERITS = { win: 2, draw: 1, loss: 0 };
 
-/** Points of a seat at the end, as written in tables; empty while the match runs. */
-export function scoreText(player) {
-  return player.outcome === null ? "" : SCORES[player.outcome];
+/** Points of a seat at the end, or its place where more than two played; empty while the match runs. */
+export function scoreText({ players }, seat) {
+  const { outcome } = players[seat];
+  if (outcome === null) return "";
+  if (players.length === 2 || outcome === "void") return SCORES[outcome];
+  const given = hasUtilities(players); // one that was not played to its end is placed by its outcomes
+  const merits = players.map((player) => (given ? player.utility : MERITS[player.outcome]));
+  const place = 1 + merits.filter((merit) => merit > merits[seat]).length;
+  return `${place}${["st", "nd", "rd"][place - 1] ?? "th"}`;
+}
+
+function hasUtilities(players) {
+  return players.every(({ utility }) => utility !== null);
+}
+
+/** What the game gave each seat, where that says more than who has won. */
+function utilityText({ players }) {
+  const plain = players.length === 2 && players.every(({ utility }) => Math.abs(utility) === 1 || utility === 0);
+  if (!hasUtilities(players) || plain) return "";
+  const figure = (utility) => `${utility < 0 ? "−" : ""}${Math.abs(utility).toLocaleString("en")}`;
+  return `Utility: ${players.map(({ agent, utility }) => `${agent} ${figure(utility)}`).join(", ")}`;
 }
 
 /** A rating as people read it, with "?" while it is provisional. */
@@ -63,7 +82,7 @@ export function unmadeText(view, request) {
 export function standText(view) {
   switch (view.state) {
     case "queued":
-      return "It starts when both agents have a hand free.";
+      return "It starts when all its agents have a hand free.";
     case "starting":
       return startingText(view);
     case "running":
@@ -77,14 +96,14 @@ export function standText(view) {
 
 /** For whom it waits: at first, or after a restart of the server. */
 function startingText(view) {
-  if (view.ply === 0) return "Waiting for both agents to be ready. No clock runs yet.";
+  if (view.ply === 0) return "Waiting for all agents to be ready. No clock runs yet.";
   const away = view.players.filter((player) => !player.connected);
-  return `The server was started anew. Waiting for ${away.length ? names(away) : "both agents"}; no clock runs.`;
+  return `The server was started anew. Waiting for ${away.length ? names(away) : "all agents"}; no clock runs.`;
 }
 
 /** What is to be added about the end; empty if there is nothing. */
 export function detailText(view) {
-  if (view.state !== "void") return view.detail ?? "";
+  if (view.state !== "void") return view.detail ?? (view.state === "finished" ? utilityText(view) : "");
   const absent = view.players.filter((player) => player.cause === "no_show");
   const who = absent.length ? `${CAUSES.no_show} of ${names(absent)}` : "";
   const why = (view.detail ?? "").replace(`; ${NOBODY}`, ""); // that is said already
@@ -106,14 +125,13 @@ function runningText(view) {
   return away.length ? [`${names(away)} lost the connection`, turn].filter(Boolean).join("; ") : turn;
 }
 
-function endText(view) {
-  const winners = view.players.filter((player) => player.outcome === "win");
-  if (!winners.length) return `Draw · ${CAUSES[view.players[0].cause] ?? "normal end"}`;
-  const loser = view.players.find((player) => player.outcome === "loss");
-  const cause = CAUSES[loser.cause] ?? loser.cause;
-  return loser.cause === "normal"
-    ? `${names(winners)} won · ${cause}`
-    : `${names(winners)} won · ${cause} of ${loser.agent}`;
+function endText({ players }) {
+  const [winners, first, losers] = ["win", "draw", "loss"].map((outcome) => players.filter((player) => player.outcome === outcome));
+  const loser = losers.find(({ cause }) => cause !== "normal");
+  const { cause } = loser ?? players[0];
+  const why = `${CAUSES[cause] ?? cause}${loser ? ` of ${loser.agent}` : ""}`;
+  if (winners.length) return `${names(winners)} won · ${why}`;
+  return losers.length ? `${names(first)} share first place · ${why}` : `Draw · ${why}`;
 }
 
 function names(players) {

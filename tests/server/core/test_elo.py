@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from server.core.elo import K_LAST, START, Entry, Result, adjusted, expected, k_factor, recompute, update
+from server.core.outcome import by_utilities
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "data" / "vectors" / "elo_online.json").read_text(encoding="utf-8")
@@ -78,6 +79,20 @@ def test_three_players_count_as_a_game_of_each_against_each():
     first, second, third = update([Entry(1500.0, 72)] * 3, [1.0, 0.5, 0.0])
     assert (first, second, third) == (1500 + K_LAST / 2, 1500.0, 1500 - K_LAST / 2)
     assert update([Entry(1500.0, 72)] * 3, [1.0, 0.0, 0.0]) == (1508.0, 1496.0, 1496.0)
+
+
+@given(st.lists(ENTRIES, min_size=2, max_size=5), st.data())
+def test_n_players_are_rated_as_by_one_game_of_each_two_at_a_share_of_the_stake(entries, data):
+    utilities = data.draw(st.lists(st.integers(-2, 2), min_size=len(entries), max_size=len(entries)))
+    after = update(entries, by_utilities(utilities).scores)
+    for seat, (entry, new) in enumerate(zip(entries, after, strict=True)):
+        gained = 0.0
+        for other, opponent in enumerate(entries):
+            if other != seat:
+                score = by_utilities((utilities[seat], utilities[other])).scores[0]
+                alone = update([entry, opponent], (score, 1 - score))[0]
+                gained += (alone - entry.elo) / (len(entries) - 1)
+        assert new - entry.elo == pytest.approx(gained, abs=1e-6)
 
 
 @pytest.mark.parametrize(("seats", "scores"), [(2, [1.0]), (1, [1.0]), (2, [1.0, 0.0, 0.0]), (0, [])])

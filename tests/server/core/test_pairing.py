@@ -14,7 +14,7 @@ from server.core.pairing import (
     UNIFORM_SHARE,
     WAIT_CAP_S,
     Candidate,
-    choose_pair,
+    choose_table,
     seatings,
     variance,
     weight,
@@ -38,39 +38,39 @@ def share(candidates, together, wanted, *, draws=4000, **more):
     """How often a pair is chosen."""
     chance = random.Random(7)
     chosen = Counter(
-        frozenset(choose_pair(candidates, together, chance.random, **more)) for _ in range(draws)
+        frozenset(choose_table(candidates, together, chance.random, **more)) for _ in range(draws)
     )
     return chosen[frozenset(wanted)] / draws
 
 
 @given(CANDIDATES, DRAWS, st.booleans())
-def test_a_pair_is_two_different_candidates_or_there_is_none(candidates, draws, house_pairs):
-    pair = choose_pair(candidates, {}, iter(draws).__next__, house_pairs=house_pairs)
+def test_a_pair_is_two_different_candidates_or_there_is_none(candidates, draws, house_tables):
+    pair = choose_table(candidates, {}, iter(draws).__next__, house_tables=house_tables)
     by_version = {one.version: one for one in candidates}
     possible = [
         (one, other)
         for one, other in combinations(candidates, 2)
-        if house_pairs or not (one.house and other.house)
+        if house_tables or not (one.house and other.house)
     ]
     if not possible:
         assert pair is None
     else:
         one, other = pair
         assert one != other
-        assert house_pairs or not (by_version[one].house and by_version[other].house)
+        assert house_tables or not (by_version[one].house and by_version[other].house)
 
 
 def test_a_version_never_meets_itself():
-    assert choose_pair([agent(3), agent(3)], {}, random.Random(1).random) is None
-    assert choose_pair([agent(3)], {}, random.Random(1).random) is None
-    assert choose_pair([], {}, random.Random(1).random) is None
+    assert choose_table([agent(3), agent(3)], {}, random.Random(1).random) is None
+    assert choose_table([agent(3)], {}, random.Random(1).random) is None
+    assert choose_table([], {}, random.Random(1).random) is None
 
 
 def test_house_agents_meet_each_other_only_where_allowed():
     house = [agent(1, house=True), agent(2, house=True)]
-    assert choose_pair(house, {}, random.Random(1).random, house_pairs=False) is None
-    assert choose_pair(house, {}, random.Random(1).random, house_pairs=True) == (1, 2)
-    assert share([*house, agent(3)], {}, (1, 2), house_pairs=False, draws=200) == 0
+    assert choose_table(house, {}, random.Random(1).random, house_tables=False) is None
+    assert choose_table(house, {}, random.Random(1).random, house_tables=True) == (1, 2)
+    assert share([*house, agent(3)], {}, (1, 2), house_tables=False, draws=200) == 0
 
 
 @given(ELOS, ELOS, ELOS, st.integers(0, 100))
@@ -113,18 +113,18 @@ def test_one_pair_in_ten_is_drawn_uniformly():
 def test_the_first_draw_decides_whether_the_choice_is_uniform():
     agents = [agent(1), agent(2), agent(3, elo=6000.0)]
     last = 1 - 1e-12
-    assert choose_pair(agents, {}, iter([UNIFORM_SHARE - 1e-9, last]).__next__) == (2, 3)
-    assert choose_pair(agents, {}, iter([UNIFORM_SHARE, 0.5]).__next__) == (1, 2)
+    assert choose_table(agents, {}, iter([UNIFORM_SHARE - 1e-9, last]).__next__) == (2, 3)
+    assert choose_table(agents, {}, iter([UNIFORM_SHARE, 0.5]).__next__) == (1, 2)
 
 
 def test_where_every_weight_is_zero_there_is_a_pair_all_the_same():
-    assert choose_pair([agent(1, elo=90_000.0), agent(2, elo=0.0)], {}, iter([0.5, 0.5]).__next__) == (1, 2)
+    assert choose_table([agent(1, elo=90_000.0), agent(2, elo=0.0)], {}, iter([0.5, 0.5]).__next__) == (1, 2)
 
 
 @given(CANDIDATES, DRAWS)
 def test_who_has_waited_too_long_is_in_the_next_pair(candidates, draws):
     waiting = agent(99, elo=3400.0, games=10_000, waiting_s=OVERDUE_S + 1000)
-    pair = choose_pair([*candidates, waiting], {}, iter(draws).__next__, house_pairs=False)
+    pair = choose_table([*candidates, waiting], {}, iter(draws).__next__, house_tables=False)
     assert (pair is None) == (not candidates)
     assert pair is None or 99 in pair
 
@@ -143,7 +143,7 @@ def test_every_agent_plays_within_a_bounded_number_of_pairs():
     for second in range(600):
         agents = [agent(v, elo=300.0 * v, waiting_s=second - last_played[v]) for v in last_played]
         longest = max(longest, *(one.waiting_s for one in agents))
-        pair = choose_pair(agents, together, chance.random)
+        pair = choose_table(agents, together, chance.random)
         together[frozenset(pair)] += 1
         for version in pair:
             last_played[version] = second
@@ -157,7 +157,7 @@ def test_PB36_each_pair_is_played_from_both_sides():
     agents = [agent(version, elo=chance.gauss(1500, 200)) for version in range(6)]
     first, second, together = Counter(), Counter(), Counter()
     for _ in range(100):
-        pair = choose_pair(agents, together, chance.random)
+        pair = choose_table(agents, together, chance.random)
         for one, other in seatings(pair):
             first[one] += 1
             second[other] += 1

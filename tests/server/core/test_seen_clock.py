@@ -34,7 +34,7 @@ def shown(match, lost_s):
     times = {"monotonic": lambda: match.now, "wall": lambda _at: NOW, "lost": lambda _since, _at: lost_s}
     metrics, away = Metrics(CollectorRegistry()), lambda _name, _since: False
     referee = Referee(Settings(), None, None, None, broadcast, metrics, "lease", kept_away=away, **times)
-    referee.show(SimpleNamespace(id=7, ladder=LADDER, seats=SEATS, match=match.match))
+    referee.show(SimpleNamespace(id=7, ladder=LADDER, seats=SEATS, match=match.match, seal=None))
     return broadcast.view(7).clock_ms
 
 

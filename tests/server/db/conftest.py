@@ -195,7 +195,9 @@ class League:
         return self.db.write_now(job, durable=False)
 
     def queue(self, one: int, other: int, ladder: int | None = None) -> tuple[int, int]:
-        return self.do(matches.queue_pair, ladder or self.ladder, (one, other), {"move_ms": 5000}, self.now())
+        return self.do(
+            matches.queue_table, ladder or self.ladder, (one, other), {"move_ms": 5000}, self.now()
+        )
 
     def begin(self, match: int) -> int:
         return self.do(matches.begin, match, "server-1", self.now()).attempt

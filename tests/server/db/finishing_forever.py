@@ -43,7 +43,7 @@ def give_up(conn):
 async def play_forever(db: Database, ladder: int, versions: list[int]) -> None:
     while True:
         pair = tuple(random.sample(versions, 2))
-        for number in await db.write(matches.queue_pair, ladder, pair, {"move_ms": 1000}, now()):
+        for number in await db.write(matches.queue_table, ladder, pair, {"move_ms": 1000}, now()):
             attempt = (await db.write(matches.begin, number, "child", now())).attempt
             await db.write(matches.set_running, number, attempt, now())
             for ply in range(random.randrange(3)):

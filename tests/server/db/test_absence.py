@@ -248,7 +248,7 @@ async def test_all_who_probe_at_once_cost_one_read(db, monkeypatch):
 def test_who_does_not_know_whether_a_match_was_begun_begins_it_once(league):
     match, other = league.queue(league.agent("ada"), league.agent("bob"))
     first = league.do(matches.begin_again, match, "server-1", league.now())
-    assert first == (1, TimeControl(5000))
+    assert first == (1, TimeControl(5000), None)
     assert league.do(matches.begin_again, match, "server-1", league.now()) == first, "it was done before"
     with pytest.raises(matches.Stale):
         league.do(matches.begin_again, match, "server-2", league.now())

@@ -121,7 +121,7 @@ async def test_hundreds_of_random_results_add_up(league):
 
     async def play(ladder: int) -> None:
         one, other = draw.sample(players[ladder], 2)
-        for number in await league.db.write(matches.queue_pair, ladder, (one, other), {}, now):
+        for number in await league.db.write(matches.queue_table, ladder, (one, other), {}, now):
             attempt = (await league.db.write(matches.begin, number, "test", now)).attempt
             outcomes = draw.choice(PAIRS)
             if draw.random() < 0.1:

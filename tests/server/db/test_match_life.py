@@ -109,10 +109,10 @@ def set_times(league, control):
 
 @pytest.mark.parametrize("queued_with", [{"move_ms": 5000}, {"move_ms": 9, "margin_ms": 1, "grace_ms": 2}])
 def test_a_queued_match_begins_under_the_times_that_its_ladder_has_then(league, ada, bob, queued_with):
-    number, other = league.do(matches.queue_pair, league.ladder, (ada, bob), queued_with, league.now())
+    number, other = league.do(matches.queue_table, league.ladder, (ada, bob), queued_with, league.now())
     set_times(league, BLITZ)
     begun = league.do(matches.begin, number, "server-1", league.now())
-    assert begun == (1, BLITZ)
+    assert begun == (1, BLITZ, None)
     assert match(league, number).time_control == msgspec.to_builtins(BLITZ), "the record says so"
     assert match(league, other).time_control == queued_with
 

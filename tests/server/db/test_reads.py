@@ -106,7 +106,7 @@ def test_PB26_pages_of_matches_hold_each_once_while_matches_are_added(league):
 
     def queue(conn, pairs):
         for _ in range(pairs):
-            matches.queue_pair(conn, league.ladder, (ada, bob), {}, now)
+            matches.queue_table(conn, league.ladder, (ada, bob), {}, now)
 
     league.do(queue, 250)
     page = reader(league, reads.matches_page)

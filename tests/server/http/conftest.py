@@ -75,7 +75,7 @@ class World:
 
         def play(conn):
             control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000}
-            pair = matches.queue_pair(conn, self.ladders[ladder].id, (first, second), control, NOON)
+            pair = matches.queue_table(conn, self.ladders[ladder].id, (first, second), control, NOON)
             attempt = matches.begin(conn, pair[0], "lease", NOON).attempt
             matches.set_running(conn, pair[0], attempt, NOON)
             for ply, action in enumerate(moves):

@@ -16,6 +16,7 @@ MOVES = ["4", "3", "4", "3", "4", "3", "4"]
 START = "......./......./......./......./......./....... x"
 KEYS = {
     *("id", "ladder", "game", "state", "players", "moves", "times", "detail", "replay_of"),
+    *("closed", "seed_hash", "seed"),
     *("created_at", "started_at", "finished_at"),
 }
 

@@ -44,7 +44,7 @@ def crowd(world, db, clock):
             conn.execute(update(schema.ratings).where(schema.ratings.c.version_id == version).values(rating))
         ladder = world.ladders["connect_four"].id
         for _ in range(250):
-            matches.queue_pair(conn, ladder, (versions[0], versions[1]), CONTROL, clock())
+            matches.queue_table(conn, ladder, (versions[0], versions[1]), CONTROL, clock())
 
     db.write_now(fill)
     return versions

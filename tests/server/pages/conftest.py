@@ -138,7 +138,7 @@ class Stage:
 
         def job(conn):
             pair = tuple(self._versions[name] for name in names)
-            first, second = matches.queue_pair(conn, self.ladders[ladder].id, pair, control, self.now())
+            first, second = matches.queue_table(conn, self.ladders[ladder].id, pair, control, self.now())
             matches.drop_queued(conn, second, "not wanted here", self.now())
             return first
 

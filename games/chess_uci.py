@@ -1,0 +1,18 @@
+"""Chess moves as programs write them: UCI, the squares left and reached, and what a pawn becomes."""
+
+from games.chess_board import LETTERS, square_name
+from games.chess_fen import format_position
+from games.chess_state import Chess
+from games.notation import read_action
+
+
+def format_action(_state: Chess, action: int) -> str:
+    """Write a move: `e2e4`, `e1g1` to castle, `e7e8q` to promote."""
+    squares = f"{square_name(action & 63)}{square_name(action >> 6 & 63)}"
+    return squares + LETTERS[action >> 12].strip()
+
+
+def parse_action(state: Chess, text: str) -> int:
+    """Read a legal move. Raises InputError for another, or for another spelling."""
+    legal = ((format_action(state, action), action) for action in state.actions())
+    return read_action(text, legal, lambda: f"chess ({format_position(state)})")
