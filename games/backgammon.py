@@ -6,7 +6,7 @@ from its own side. The state is in backgammon_state, the texts are in backgammon
 
 from collections.abc import Sequence
 
-from games.backgammon_checkers import BAR, OFF, Checkers, count_at, placed
+from games.backgammon_checkers import BAR, OFF, Counts, count_at, placed
 from games.backgammon_notation import (
     Move,
     format_action,
@@ -21,7 +21,7 @@ from games.game import Game
 from games.protocol import State, as_state
 
 SET_UP = {24: 2, 13: 5, 8: 3, 6: 5}
-"""Checkers of each player at the start, by that player's points."""
+"""Counts of each player at the start, by that player's points."""
 
 MOST_PLIES = 1500
 """A game of so many plays and rolls is a draw. Random ones take 200, one of 10,000 more than 780: this only
@@ -33,7 +33,7 @@ COLUMN_LABELS = (*(str(point) for point in range(12, 0, -1)), "bar", "off")
 
 def start() -> State:
     """Return the position before the opening roll."""
-    checkers = Checkers(0, 0)
+    checkers = Counts(0, 0)
     for point, count in SET_UP.items():
         checkers = placed(checkers, point, count)
     return as_state(Backgammon(checkers, checkers, 0, OPENING, 0))

@@ -1,4 +1,4 @@
-"""Checkers of one player at backgammon as bitboards, and the places from which a die can move one.
+"""Counts of one player at backgammon as bitboards, and the places from which a die can move one.
 
 A player's places are numbered as that player goes: 25 is the bar, 24 to 1 are the points, 0 is off the board.
 The opponent's point 25 - i is the same as point i.
@@ -26,7 +26,7 @@ DIGITS = (0xAAAA_AAAA, 0xCCCC_CCCC, 0xF0F0_F0F0, 0xFF00_FF00, 0xFFFF_0000)
 
 
 @bitboard
-class Checkers(NamedTuple):
+class Counts(NamedTuple):
     """How many checkers are at each place, 0 to 15, digit by digit of the binary number.
 
     Of place i, bit i of `low` is the first digit and bit 32 + i the second; `high` has the third and the
@@ -38,7 +38,7 @@ class Checkers(NamedTuple):
 
 
 @kernel
-def added(checkers: Checkers, place: word) -> Checkers:
+def added(checkers: Counts, place: word) -> Counts:
     """Put a checker on a place, given as its bit."""
     low, high = checkers.low, checkers.high
     carry = (low & place) << HALF
@@ -46,11 +46,11 @@ def added(checkers: Checkers, place: word) -> Checkers:
     carry_on = (low & carry) >> HALF
     low ^= carry
     carry = (high & carry_on) << HALF
-    return Checkers(low, high ^ carry_on ^ carry)
+    return Counts(low, high ^ carry_on ^ carry)
 
 
 @kernel
-def removed(checkers: Checkers, place: word) -> Checkers:
+def removed(checkers: Counts, place: word) -> Counts:
     """Take a checker off a place, given as its bit.
 
     Where none is, 15 are left: a checker added later makes that 0.
@@ -61,30 +61,30 @@ def removed(checkers: Checkers, place: word) -> Checkers:
     borrow_on = (~low & borrow) >> HALF
     low ^= borrow
     borrow = (~high & borrow_on) << HALF
-    return Checkers(low, high ^ borrow_on ^ borrow)
+    return Counts(low, high ^ borrow_on ^ borrow)
 
 
 @kernel
-def taken_places(checkers: Checkers) -> word:
+def taken_places(checkers: Counts) -> word:
     """Return the points, and the bar, with one checker or more."""
     digits = checkers.low | checkers.high
     return (digits | digits >> HALF) & u64(ON_BOARD)
 
 
 @kernel
-def crowded_places(checkers: Checkers) -> word:
+def crowded_places(checkers: Counts) -> word:
     """Return the points, and the bar, with two checkers or more: as points, those that are made."""
     return (checkers.low >> HALF | checkers.high | checkers.high >> HALF) & u64(ON_BOARD)
 
 
 @kernel
-def lone_places(checkers: Checkers) -> word:
+def lone_places(checkers: Counts) -> word:
     """Return the points, and the bar, with one checker: as points, the blots."""
     return checkers.low & ~crowded_places(checkers) & u64(ON_BOARD)
 
 
 @kernel
-def all_off(checkers: Checkers) -> bool:
+def all_off(checkers: Counts) -> bool:
     """Whether all 15 checkers, four binary ones, are borne off."""
     both = u64(1 << HALF | 1)
     return checkers.low & checkers.high & both == both
@@ -144,7 +144,7 @@ def taken_after(taken: word, lone: word, place: int, die: int) -> word:
 
 
 @kernel
-def count_at(checkers: Checkers, place: int) -> int:
+def count_at(checkers: Counts, place: int) -> int:
     """Return the number of checkers at a place."""
     low, high = checkers.low >> place, checkers.high >> place
     first = int(low & u64(1)) + 2 * int(low >> HALF & u64(1))
@@ -161,7 +161,7 @@ def sum_of_places(places: word) -> int:
 
 
 @kernel
-def pip_count(checkers: Checkers) -> int:
+def pip_count(checkers: Counts) -> int:
     """Return how far all checkers have to go: the sum of their places."""
     lower = u64(ON_BOARD)
     first, second = checkers.low & lower, checkers.low >> HALF & lower
@@ -191,10 +191,10 @@ def in_front(places: word, opponents: word) -> word:
     return places & ~(last | (last - u64(1)))
 
 
-def placed(checkers: Checkers, place: int, count: int) -> Checkers:
+def placed(checkers: Counts, place: int, count: int) -> Counts:
     """Put so many checkers on an empty place."""
     low, high = checkers
     for digit in (0, 1):
         low |= (count >> digit & 1) << HALF * digit + place
         high |= (count >> 2 + digit & 1) << HALF * digit + place
-    return Checkers(low, high)
+    return Counts(low, high)

@@ -14,7 +14,7 @@ from games.backgammon_checkers import (
     CHECKERS,
     HOME,
     OFF,
-    Checkers,
+    Counts,
     added,
     all_off,
     count_at,
@@ -250,9 +250,9 @@ def parse_position(text: str) -> State:
     return as_state(state)
 
 
-def _checkers(letters: str, one: str) -> Checkers:
+def _checkers(letters: str, one: str) -> Counts:
     """Read the checkers of one player, whose places are numbered like the letters."""
-    checkers, total = Checkers(0, 0), 0
+    checkers, total = Counts(0, 0), 0
     for place, letter in enumerate(letters):
         count = ord(letter) - ord(one) + 1
         if 0 < count <= CHECKERS:
@@ -278,12 +278,12 @@ def _check_reachable(state: Backgammon) -> None:
         )
 
 
-def _after_two_moves(me: Checkers, other: Checkers, die: int) -> bool:
+def _after_two_moves(me: Counts, other: Counts, die: int) -> bool:
     """Whether the player may just have moved two checkers by a die."""
     return any(True for between in _before(me, other, die) for _ in _before(between, other, die))
 
 
-def _before(me: Checkers, other: Checkers, die: int) -> Iterator[Checkers]:
+def _before(me: Counts, other: Counts, die: int) -> Iterator[Counts]:
     """Yield a player's checkers as they may have been before one of them was moved by a die."""
     blocked = mirrored(crowded_places(other))
     for target in range(BAR):

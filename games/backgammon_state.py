@@ -17,7 +17,7 @@ from games.backgammon_checkers import (
     HOME,
     OFF,
     POINTS,
-    Checkers,
+    Counts,
     above,
     added,
     all_off,
@@ -68,9 +68,9 @@ class Features(NamedTuple):
 class Backgammon(NamedTuple):
     """The checkers and the dice. Seat 0 is X, and moves first after an opening roll that it wins."""
 
-    me: Checkers
-    """Checkers of the player whose turn it is, or who is to roll."""
-    other: Checkers
+    me: Counts
+    """Counts of the player whose turn it is, or who is to roll."""
+    other: Counts
     mover: int
     """Seat of the player whose turn it is, or who is to roll; 0 before the opening roll."""
     dice: int
@@ -223,7 +223,7 @@ def second_places(
 
 
 @kernel
-def moved(me: Checkers, other: Checkers, place: int, die: int) -> tuple[Checkers, Checkers]:
+def moved(me: Counts, other: Counts, place: int, die: int) -> tuple[Counts, Counts]:
     """Move a checker by a die, and what it hits to the bar; from place 0 nothing moves."""
     if place != OFF:
         target = u64(1) << max(place - die, OFF)
@@ -235,6 +235,6 @@ def moved(me: Checkers, other: Checkers, place: int, die: int) -> tuple[Checkers
 
 
 @kernel
-def blots(checkers: Checkers, others: Checkers) -> int:
+def blots(checkers: Counts, others: Counts) -> int:
     """Return the number of points with one checker that an opponent's checker has still to pass."""
     return popcount(in_front(lone_places(checkers) & u64(POINTS), taken_places(others)))
