@@ -14,6 +14,7 @@ MARKS = "xo■▲"
 STYLES = ("bold bright_blue", "bold yellow", "bold green", "bold magenta")
 MAX_SIDE = 64
 MAX_CARD = 8
+MAX_DICE = 6
 
 
 class _Wire(msgspec.Struct):
@@ -22,8 +23,11 @@ class _Wire(msgspec.Struct):
     rows: int
     columns: int
     pieces: list[tuple[int, int, int]]
+    geometry: str = "grid"
+    kinds: list[tuple[int, int, str]] = []
     cards: list[tuple[int, int, str]] = []
     counts: list[tuple[int, int, int]] = []
+    dice: list[int] = []
     last: list[tuple[int, int]] = []
     column_labels: list[str] = []
     row_labels: list[str] = []
@@ -39,17 +43,21 @@ def from_json(data: dict[str, Any]) -> Board:
             "bad_board", expected="a board", got=f"one that cannot be read ({plain(error)})"
         ) from None
     labels = len(wire.row_labels) in (0, wire.rows) and len(wire.column_labels) in (0, wire.columns)
-    cards = all(len(text) <= MAX_CARD for _, _, text in wire.cards)
+    words = all(len(text) <= MAX_CARD for _, _, text in (*wire.cards, *wire.kinds))
+    dice = len(wire.dice) <= MAX_DICE and all(0 < number <= MAX_DICE for number in wire.dice)
     sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
-    if not labels or not cards or not sides or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
+    if not (labels and words and dice and sides) or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
         raise InputError("bad_board", expected="a board", got="one that cannot be drawn")
     return Board(
         wire.rows,
         wire.columns,
         {(row, column): seat for row, column, seat in wire.pieces},
         "lines",
+        "hex" if wire.geometry == "hex" else "grid",
+        kinds={(row, column): kind for row, column, kind in wire.kinds},
         cards={(row, column): text for row, column, text in wire.cards},
         counts={(row, column): count for row, column, count in wire.counts},
+        dice=tuple(wire.dice),
         last=tuple(wire.last),
         column_labels=tuple(wire.column_labels),
         row_labels=tuple(wire.row_labels),

@@ -2,6 +2,7 @@
 
 import { clockText, isForgiven, isLow, isOverdue, leftMs } from "./clock.js";
 import { isPaused } from "./notice.js";
+import { sidesOf } from "./sides.js";
 import { seatMark } from "./svg.js";
 import { changeText, ratingText, scoreText } from "./words.js";
 
@@ -18,6 +19,7 @@ export class SeatLine {
     this.clock = make("span", "clock");
     this.element = make("div", `seat seat-${seat + 1}`);
     this.mark = seatMark(seat);
+    this.side = null;
     this.element.append(this.mark, this.name, this.version, this.rating, this.away, this.clock);
   }
 
@@ -26,7 +28,7 @@ export class SeatLine {
     const player = view.players[this.seat];
     const over = view.state === "finished" || view.state === "void";
     this.view = view;
-    this.show(view.board.style);
+    this.show(sidesOf(view.board)?.[this.seat] ?? null);
     write(this.label, player.agent);
     this.name.href = `/agents/${encodeURIComponent(player.agent)}`;
     write(this.version, `v${player.version}`);
@@ -40,13 +42,13 @@ export class SeatLine {
     else write(this.clock, over ? scoreText(view, this.seat) : view.state === "running" ? clockText(player.clock?.move_ms ?? view.move_ms) : "");
   }
 
-  /** Show the mark as the board's style has it. */
-  show(style) {
-    if (style === this.style) return;
-    const mark = seatMark(this.seat, style);
+  /** Show the mark of a side, or the seat's own. */
+  show(side) {
+    if (side === this.side) return;
+    const mark = seatMark(this.seat, side);
     this.mark.replaceWith(mark);
     this.mark = mark;
-    this.style = style;
+    this.side = side;
   }
 
   /** Show the time left now, as a clock that runs only while it does. Only called while this seat is to move. */

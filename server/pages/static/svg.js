@@ -24,16 +24,15 @@ export function seatShape(seat, x, y, r) {
   }
 }
 
-/** A seat's mark for running text: its shape in its colour, or on felt the side of the discs that is its own. */
-export function seatMark(seat, style) {
-  const felt = style === "felt";
-  const radius = seat === 0 || felt ? 5.5 : 6.5;
+/** A seat's mark for running text: its shape in its colour, or a disc if its pieces are a side's (see sides.js). */
+export function seatMark(seat, side = null) {
+  const radius = seat === 0 || side ? 5.5 : 6.5;
   const mark = svg("svg", {
-    class: felt ? `disc-mark disc-mark-${seat + 1}` : `seat-mark seat-${seat + 1}`,
+    class: side ? `disc-mark disc-mark-${side}` : `seat-mark seat-${seat + 1}`,
     viewBox: "0 0 13 13",
     role: "img",
-    "aria-label": felt ? ["black", "white"][seat] : `seat ${seat + 1}`,
+    "aria-label": side ?? `seat ${seat + 1}`,
   });
-  mark.append(svg("path", { d: seatShape(felt ? 0 : seat, 6.5, 6.5, radius) }));
+  mark.append(svg("path", { d: seatShape(side ? 0 : seat, 6.5, 6.5, radius) }));
   return mark;
 }

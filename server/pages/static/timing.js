@@ -1,6 +1,7 @@
 // The time of each seat: what it has left, and how its last move was measured.
 
 import { write } from "./seats.js";
+import { sidesOf } from "./sides.js";
 import { seatMark } from "./svg.js";
 import { leftText, measuredText, msText, unmadeText } from "./words.js";
 
@@ -16,7 +17,7 @@ export class TimeTable {
   /** Show what is known now. A row is made once; after that only what differs changes. */
   update(view) {
     for (const { seat, agent, clock, last } of view.players) {
-      const [name, left, measured, refunded] = (this.rows[seat] ??= this.make(seat)).cells;
+      const [name, left, measured, refunded] = (this.rows[seat] ??= this.make(seat, sidesOf(view.board)?.[seat])).cells;
       write(name.querySelector("bdi"), agent);
       write(left, leftText(clock));
       write(measured, measuredText(last));
@@ -38,10 +39,10 @@ export class TimeTable {
     write(refunded, msText(request.refunded_ms));
   }
 
-  make(seat) {
+  make(seat, side) {
     const row = this.host.insertRow();
     for (const name of CLASSES) row.insertCell().className = name;
-    row.cells[0].append(seatMark(seat), document.createElement("bdi"));
+    row.cells[0].append(seatMark(seat, side), document.createElement("bdi"));
     return row;
   }
 }

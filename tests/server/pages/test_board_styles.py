@@ -26,7 +26,7 @@ async def test_discs_of_othello_are_black_and_white_and_are_turned(stage, page):
     marks = page.locator(".seat .disc-mark")
     assert {await mark.get_attribute("aria-label") for mark in await marks.all()} == {"black", "white"}
     label = await page.locator(".board svg").first.get_attribute("aria-label")
-    assert "row 3: empty, empty, empty, seat 1, empty" in label
+    assert "row 3: empty, empty, empty, black, empty" in label
 
 
 async def test_a_move_that_no_event_told_arrives_moving_too(stage, page):
