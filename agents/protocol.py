@@ -271,7 +271,8 @@ class Unwatch(_FromClient, frozen=True, tag="unwatch"):
 class Seat(msgspec.Struct, frozen=True):
     """A seat as spectators see it; outcome and cause are null until the end.
 
-    `utility` is what the game gave the seat, null unless it was played to its end. `clock` is what it has when its next move begins, `last` how its previous one was measured.
+    `utility` is what the game gave it, null unless it was played to its end. `clock` is what it has when its
+    next move begins, `last` how its previous one was measured.
     """
 
     seat: int

@@ -73,8 +73,7 @@ class Series:
 
 
 @click.command()
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("players", metavar="A B ...", nargs=-1, required=True)
 @click.option("--game", default="connect_four", show_default=True, help="A game, or name(option=value,...).")
 @click.option("--games", "count", type=WholeNumber(1), default=1, show_default=True, help="How many.")
 @click.option("--seed", type=WholeNumber(0), help="Makes agents draw the same lots again.")
@@ -84,8 +83,7 @@ class Series:
 )
 @json_option
 def command(
-    first: str,
-    second: str,
+    players: tuple[str, ...],
     game: str,
     count: int,
     seed: int | None,
@@ -97,15 +95,19 @@ def command(
     """Play games between agents, or against one, without a server.
 
     A and B are each the name of a house agent (see `plyground agents`), an agent's .py file, a program as
-    `command:node bot.js`, or `me`. They swap seats after every game. With `me` nothing is timed. An
-    agent's file is asked for its share of --moves too, and what it answers there is ignored. Exit code 1
-    if an agent's file crashed, chose an illegal action, or took too long.
+    `command:node bot.js`, or `me`; there are as many as the game has players. They change seats after every
+    game. With `me` nothing is timed. An agent's file is asked for its share of --moves too, and what it
+    answers there is ignored. Exit code 1 if an agent's file crashed, chose an illegal action, or took too
+    long.
     """
     start = Position.start(games.load(game), moves=moves.split())
+    if len(players) != start.game.players:
+        expected = f"{start.game.players} players of {start.game.name}"
+        raise InputError("wrong_players", expected=expected, got=f"{len(players)}: {' '.join(players)}")
     out = console(stderr=as_json)
-    control = _time_control(move_ms, timed=ME not in (first, second))
+    control = _time_control(move_ms, timed=ME not in players)
     with contextlib.ExitStack() as stack:
-        contestants = _labelled([_contestant(name, start.game, out, stack) for name in (first, second)])
+        contestants = _labelled([_contestant(name, start.game, out, stack) for name in players])
         series = Series(start, control, contestants, out)
         tally = Tally([one.label for one in contestants])
         failed = _play_all(series, count, seed, tally)
