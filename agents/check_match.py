@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agents import view
 from agents.fault import written_note
-from agents.local import SCORES, by_utilities
+from agents.outcome import by_rules, loss_of, scores
 from agents.protocol import Cause, ClockView, MatchEnd, MatchStart, Outcome, TimeControl, YourMove
 from games import Game, Position
 from games.protocol import CHANCE
@@ -117,24 +117,22 @@ class CheckedMatch:
     def end(self) -> MatchEnd:
         """Tell how it ended; one that was broken off is void."""
         outcomes, causes = self._ends()
+        position = self.spot.position
+        utilities = position.utilities() if position.is_terminal() else ()
         return MatchEnd(
             match=self.number,
             outcome=list(outcomes),
             cause=list(causes),
-            scores=[SCORES[outcome] for outcome in outcomes],
+            scores=scores(outcomes, utilities),
             record="",
         )
 
     def _ends(self) -> tuple[Sequence[Outcome], Sequence[Cause]]:
         position, seats = self.spot.position, range(self.spot.position.game.players)
         if self.resigned:
-            own = self.spot.seat
-            return (
-                ["loss" if seat == own else "win" for seat in seats],
-                ["resignation" if seat == own else "normal" for seat in seats],
-            )
+            return loss_of(self.spot.seat, "resignation", len(seats))
         if position.is_terminal():
-            return by_utilities(position.utilities()), ["normal" for _ in seats]
+            return by_rules(position)
         return ["void" for _ in seats], ["infrastructure" for _ in seats]
 
     def told(self) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from agents.address import http_url, opener
 from agents.clock import now_ms, wait
-from agents.local import SCORES
+from agents.outcome import scores
 from agents.protocol import Cause, MatchEnd, MatchStart, Outcome, State
 
 ANSWER_MS = 2_000
@@ -35,6 +35,7 @@ class _Player(msgspec.Struct, frozen=True):
     version: int
     outcome: Outcome | None
     cause: Cause | None
+    utility: float | None = None
 
 
 class _Match(msgspec.Struct, frozen=True):
@@ -110,6 +111,6 @@ def _end(start: MatchStart, match: _Match) -> MatchEnd | None:
     causes = [player.cause for player in seats if player.cause is not None]
     if len(outcomes) != len(ours) or len(causes) != len(ours):
         return None
-    scores = [SCORES[outcome] for outcome in outcomes]
     record = f"/api/v1/matches/{start.match}/record"
-    return MatchEnd(start.match, outcomes, causes, scores, record, match.detail)
+    made = scores(outcomes, [player.utility for player in seats])
+    return MatchEnd(start.match, outcomes, causes, made, record, match.detail)

@@ -14,10 +14,10 @@ from agents.agent import Agent, Resigned, info_json, read_choice
 from agents.call import Called, call
 from agents.clock import Clock, Timer, now_ms
 from agents.fault import FaultReport, ToldError, headline, own_stack, own_traceback
+from agents.outcome import by_rules, loss_of, scores
 from agents.protocol import Cause, ClockView, MatchEnd, Outcome, TimeControl
 from games import CHANCE, Game, InputError, Position
 
-SCORES: dict[Outcome, float | None] = {"win": 1.0, "draw": 0.5, "loss": 0.0, "void": None}
 UNTIMED_MS = 24 * 3600 * 1000
 """What the clock shows where nothing is timed: a day."""
 
@@ -46,8 +46,13 @@ class LocalResult:
 
     @property
     def scores(self) -> tuple[float | None, ...]:
-        """1 for a win, 1/2 for a draw, 0 for a loss; None if void."""
-        return tuple(SCORES[outcome] for outcome in self.outcomes)
+        """Mean scores against the other seats, as agents.outcome has them; None if void."""
+        return tuple(scores(self.outcomes, self.utilities))
+
+    @property
+    def utilities(self) -> tuple[float, ...]:
+        """What the game gave each seat; empty if it was not played to its end."""
+        return self.position.utilities() if self.position.is_terminal() else ()
 
 
 OnMove = Callable[[Position, PlayedMove | None], None]
@@ -124,9 +129,7 @@ class _LocalMatch:
             moved = self.moves[-1] if ended is None else None
         if ended is not None:
             return ended
-        outcomes = by_utilities(self.position.utilities())
-        causes: tuple[Cause, ...] = tuple("normal" for _ in outcomes)
-        return self._result(outcomes, causes, "the game was played to its end")
+        return self._result(*by_rules(self.position), "the game was played to its end")
 
     def tell_end(self, result: LocalResult) -> LocalResult:
         """Tell every agent how the match ended. A failure there is a fault, and changes no outcome."""
@@ -283,20 +286,6 @@ def _went_wrong(name: str, called: Called) -> str:
         said = headline(called.error)
         return said if isinstance(called.error, ToldError) else f"{name} raised {said}"
     return f"{name} had not returned after {called.elapsed_ms:.0f} ms"
-
-
-def loss_of(seat: int, cause: Cause, players: int) -> tuple[tuple[Outcome, ...], tuple[Cause, ...]]:
-    """Return outcomes and causes where one seat loses and every other wins."""
-    outcomes: tuple[Outcome, ...] = tuple("loss" if other == seat else "win" for other in range(players))
-    causes: tuple[Cause, ...] = tuple(cause if other == seat else "normal" for other in range(players))
-    return outcomes, causes
-
-
-def by_utilities(utilities: Sequence[float]) -> tuple[Outcome, ...]:
-    """Return the outcomes of a game played to its end: the highest utility wins, a shared one is a draw."""
-    best = max(utilities)
-    top: Outcome = "draw" if utilities.count(best) > 1 else "win"
-    return tuple(top if utility == best else "loss" for utility in utilities)
 
 
 def check_seats(game: Game, agents: int) -> None:

@@ -11,9 +11,10 @@ from server.cli.terminal import write_table
 
 @dataclass
 class Record:
-    """Counts of one agent, over all seats or in one."""
+    """Counts of one agent, over all seats or in one. `points` are its scores added up."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
+    points: float = 0.0
     causes: Counter[str] = field(default_factory=Counter)
     moves: int = 0
     thought_ms: float = 0.0
@@ -23,6 +24,7 @@ class Record:
         times = [move.elapsed_ms for move in result.moves if move.seat == seat]
         self.outcomes[result.outcomes[seat]] += 1
         self.causes[result.causes[seat]] += 1
+        self.points += result.scores[seat] or 0.0
         self.moves += len(times)
         self.thought_ms += sum(times)
 
@@ -30,11 +32,6 @@ class Record:
     def games(self) -> int:
         """Matches counted."""
         return self.outcomes.total()
-
-    @property
-    def points(self) -> float:
-        """One for a win, half for a draw."""
-        return self.outcomes["win"] + self.outcomes["draw"] / 2
 
     @property
     def ms_a_move(self) -> float | None:
@@ -74,6 +71,7 @@ class Tally:
                 "players": [self.labels[player] for player in seating],
                 "outcome": list(result.outcomes),
                 "cause": list(result.causes),
+                "utility": list(result.utilities),
                 "moves": list(result.position.actions),
                 "position": result.position.text(),
                 "detail": result.detail,
@@ -115,6 +113,13 @@ def sentence(labels: Sequence[str], result: LocalResult) -> str:
         for label, outcome, cause in zip(labels, result.outcomes, result.causes, strict=True)
         if outcome == "loss" and cause != "normal"
     ]
-    winners = [label for label, outcome in zip(labels, result.outcomes, strict=True) if outcome == "win"]
-    end = f"{' and '.join(winners)} won" if winners else "drawn" if "draw" in result.outcomes else "void"
+    first = [
+        label for label, outcome in zip(labels, result.outcomes, strict=True) if outcome in ("win", "draw")
+    ]
+    if "win" in result.outcomes:
+        end = f"{' and '.join(first)} won"
+    elif "loss" in result.outcomes:
+        end = f"{' and '.join(first)} share first place"
+    else:
+        end = "drawn" if first else "void"
     return f"{end} ({', '.join(by_fault)})" if by_fault else end

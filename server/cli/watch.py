@@ -210,6 +210,8 @@ def _ended(view: MatchView) -> str:
     why = ", ".join(map(str, causes)) or "normal"
     if names["win"]:
         return f"{names['win']} won against {names['loss'] or names['draw']} ({why})"
+    if names["draw"] and names["loss"]:
+        return f"{names['draw']} share first place before {names['loss']} ({why})"
     if names["draw"]:
         return f"{names['draw']} drew ({why})"
     return view.state if why == "normal" else f"{view.state} ({why})"
