@@ -12,14 +12,30 @@ REACH = 3
 
 
 @kernel
+def group_of(seed: Points, colour: Points, empty: Points, stride: int, enough: int) -> tuple[Points, Points]:
+    """Return stones of `colour` that hang together with `seed`, and their liberties.
+
+    All of them, or as many stones as have more liberties than `enough`.
+    """
+    inside = colour | empty
+    grown, group, liberties = seed, nothing(), nothing()
+    while grown != group and count(liberties) <= enough:
+        group = grown
+        beside = around(group, stride, inside)
+        liberties = beside & empty
+        grown = group | beside & colour
+    return group, liberties
+
+
+@kernel
 def stifled(stone: Points, other: Points, empty: Points, stride: int) -> Points:
     """Return the groups of `other` next to a stone that have no liberty."""
     captured = nothing()
     left = around(stone, stride, other)
     while some(left):
-        group = flood(point(first(left)) & other, stride, other)
+        group, liberties = group_of(point(first(left)) & other, other, empty, stride, 0)
         left = without(left, group)
-        if not some(around(group, stride, empty)):
+        if not some(liberties):
             captured = captured | group
     return captured
 
@@ -36,9 +52,8 @@ def no_suicide(tight: Points, me: Points, other: Points, empty: Points, stride: 
         stone = point(first(left))
         own = some(stone & me)
         colour = me if own else other
-        group = flood(stone & colour, stride, colour)
+        group, liberties = group_of(stone & colour, colour, empty, stride, 1)
         left = without(left, group)
-        liberties = around(group, stride, empty)
         if own != (count(liberties) == 1):
             found = found | liberties
     return found
