@@ -92,6 +92,11 @@ class Breakthrough(NamedTuple):
                 bits &= bits - u64(1)
             bits, later = later, last
 
+    def count_actions(self) -> int:
+        """Return how many actions there are."""
+        before, straight, after = targets(self)
+        return popcount(before) + popcount(straight) + popcount(after)
+
     def playout_action(self, rng: word) -> int:
         """Draw one of `actions()`, all equally likely."""
         bits, straight, after = targets(self)

@@ -24,6 +24,7 @@ from games.hex_cells import (
     left,
     lowest,
     masks,
+    mirrored,
     neighbours,
     numbered,
     one,
@@ -116,6 +117,10 @@ class Hex(NamedTuple):
                 yield base + trailing_zeros(bits)
                 bits &= bits - u64(1)
 
+    def count_actions(self) -> int:
+        """Return how many actions there are."""
+        return count(choices(self))
+
     def playout_action(self, rng: word) -> int:
         """Draw one of `actions()`, all equally likely."""
         free = choices(self)
@@ -182,12 +187,6 @@ def choices(s: Hex) -> HexCells:
     if s.swaps == 1 and s.mover == 1 and not some(s.second):
         free = free | one(SWAP)
     return HexCells(u64(0), u64(0)) if s.is_terminal() else free
-
-
-@kernel
-def mirrored(cell: int, size: int) -> int:
-    """Return the cell across the main diagonal, from the top left to the bottom right."""
-    return cell % size * size + cell // size
 
 
 @kernel
@@ -275,7 +274,8 @@ def _stones(state: Hex) -> dict[Cell, int]:
 
 
 def _bits(cells: HexCells) -> list[int]:
-    return [bit for bit in range(LARGEST * LARGEST) if some(cells & one(bit))]
+    bits = int(cells.lo) | int(cells.hi) << 64
+    return [bit for bit in range(LARGEST * LARGEST) if bits >> bit & 1]
 
 
 def format_position(state: Hex) -> str:

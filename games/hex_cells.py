@@ -99,6 +99,12 @@ def masks(size: int) -> dict[str, int]:
     return constants
 
 
+@kernel
+def mirrored(cell: int, size: int) -> int:
+    """Return the cell across the main diagonal, from the top left to the bottom right."""
+    return cell % size * size + cell // size
+
+
 # cells of a board -------------------------------------------------------------------------------------
 
 
