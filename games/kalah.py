@@ -231,37 +231,46 @@ def parse_position(text: str, seeds: int = 4) -> State:
 
 
 def _was_sown(state: Kalah) -> bool:
-    """Whether some sowing of an unfinished game leads to a state."""
-    return any(
-        not before.is_terminal() and before.result(action) == state for before, action in _sowings(state)
-    )
+    """Whether some sowing of an unfinished game leads to a state: taken back, and sown again for proof."""
+    for own, theirs, mover, last in _ends_of_sowings(state):
+        for pit in range(PITS):
+            before = _unsown(own, theirs, mover, pit, last)
+            action = pit + 1 + mover * (SECOND_PIT - 1)
+            if before is not None and not before.is_terminal() and before.result(action) == state:
+                return True
+    return False
 
 
-def _sowings(state: Kalah) -> Iterator[tuple[Kalah, int]]:
-    """Yield states and actions that may have led here: every one that does is among them."""
-    me, other = _row(state.me), _row(state.other)
-    for pit in range(PITS):
-        # The player to move has sown into the store.
-        yield from _unsown(me, other, pit, state.mover)
-        yield from _unsown(other, me, pit, 1 - state.mover)
-        for last in range(PITS):  # the opponent captured: the last seed, and some opposite
-            if other[last] == me[PITS - 1 - last] == 0:
-                for captured in range(1, other[PITS]):
-                    own, theirs = other.copy(), me.copy()
-                    own[PITS] -= captured + 1
-                    own[last], theirs[PITS - 1 - last] = 1, captured
-                    yield from _unsown(own, theirs, pit, 1 - state.mover)
+def _ends_of_sowings(state: Kalah) -> Iterator[tuple[Row, Row, int, int]]:
+    """Yield how the board may have looked before a capture, who had sown, and where the last seed fell."""
+    me, other, opponent = _row(state.me), _row(state.other), 1 - state.mover
+    yield me, other, state.mover, PITS  # who ends in the store moves again
+    for last in range(LAP):
+        if last != PITS:
+            yield other, me, opponent, last
+    for last in range(PITS):
+        opposite = PITS - 1 - last
+        if other[last] == me[opposite] == 0:
+            for captured in range(1, other[PITS]):
+                own, theirs = other.copy(), me.copy()
+                own[last], theirs[opposite] = 1, captured
+                own[PITS] -= captured + 1
+                yield own, theirs, opponent, last
 
 
-def _unsown(own: Row, theirs: Row, pit: int, mover: int) -> Iterator[tuple[Kalah, int]]:
-    """Yield what stood before a pit of `own` was sown: every lap left a seed in it."""
-    for seeds in range(max(1, LAP * own[pit]), LAP * (own[pit] + 1)):
-        sown, sown_there = map(_row, sow(seeds << 8 * pit, 0, pit))
-        before = [now - added for now, added in zip(own, sown, strict=True)]
-        there = [now - added for now, added in zip(theirs, sown_there, strict=True)]
-        before[pit] += seeds
-        if min(*before, *there) >= 0:
-            yield Kalah(_side(before), _side(there), mover), pit + 1 + mover * (SECOND_PIT - 1)
+def _unsown(own: Row, theirs: Row, mover: int, pit: int, last: int) -> Kalah | None:
+    """Return what stood before a pit of `own` was sown up to `last`; None if it cannot have been.
+
+    Every lap has left a seed in the pit: that tells how many seeds were sown.
+    """
+    seeds = LAP * own[pit] + (last - pit) % LAP
+    sown, sown_there = sow(seeds << 8 * pit, 0, pit)
+    before = [now - added for now, added in zip(own, _row(sown), strict=True)]
+    there = [now - added for now, added in zip(theirs, _row(sown_there), strict=True)]
+    if seeds == 0 or min(*before, *there) < 0:
+        return None
+    before[pit] = seeds
+    return Kalah(_side(before), _side(there), mover)
 
 
 def _cell(seat: int, pit: int) -> Cell:

@@ -13,6 +13,7 @@ from agents.random_agent import RandomAgent
 from games import InputError
 
 GAME = games.load("connect_four")
+THREE = games.load("connect_four_three")
 CONTROL = TimeControl(1_000, margin_ms=200, ready_ms=10_000)
 
 
@@ -187,6 +188,49 @@ def test_everybody_is_told_of_the_start_and_the_end(scripted):
 def test_seats_are_swapped_after_every_game():
     assert list(seatings(2, 4)) == [(0, 1), (1, 0), (0, 1), (1, 0)]
     assert list(seatings(3, 3)) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+
+
+# three seats ----------------------------------------------------------------------------------------
+
+
+def test_three_play_in_turn(scripted):
+    seen = []
+
+    def look(state, clock):
+        seen.append(state.to_move())
+        return first_legal(state, clock)
+
+    result = play_match(THREE, [scripted(look) for _ in range(3)], CONTROL)
+    assert seen == [move.seat for move in result.moves] == [ply % 3 for ply in range(len(seen))]
+    assert result.causes == ("normal", "normal", "normal")
+    assert sorted(result.outcomes) == ["loss", "loss", "win"]
+    assert result.scores[result.outcomes.index("win")] == 1.0
+
+
+@pytest.mark.parametrize("seat", range(3))
+def test_a_fault_of_one_of_three_is_a_loss_of_that_one(scripted, seat):
+    agents = [RandomAgent(number) for number in range(3)]
+    agents[seat] = scripted(lambda state, clock: 99)
+    names = ["random"] * 3
+    names[seat] = "mine.py"
+    result = play_match(THREE, agents, CONTROL, moves=["5", "5", "4"], names=names)
+    assert result.outcomes == tuple("loss" if other == seat else "win" for other in range(3))
+    assert result.causes == tuple("illegal_action" if other == seat else "normal" for other in range(3))
+    assert result.fault.command().startswith(f"plyground play {' '.join(names)} --game connect_four_three")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 4])
+def test_as_many_agents_as_seats_play(number):
+    with pytest.raises(InputError, match=rf"expected 3 agents, .* connect_four_three, got {number}"):
+        play_match(THREE, [RandomAgent(seed) for seed in range(number)])
+
+
+def test_more_chips_win_where_nobody_loses_any(scripted):
+    result = play_match(games.load("centipede"), [scripted(lambda s, c: "take"), RandomAgent(1)])
+    assert (result.position.utilities(), result.outcomes) == ((4.0, 1.0), ("win", "loss"))
+
+
+# rehearsals -----------------------------------------------------------------------------------------
 
 
 class Counting(Agent):

@@ -257,6 +257,8 @@ def after(moves, variant="connect_four"):
     [
         ("connect_four", "4 1 4 1 4 2", 3),
         ("connect_four", "2 1 3 1 4 7", 4),
+        ("connect_four_three", "1 9 9 2 9 8 3 8 9", 3),
+        ("connect_four_three", "9 1 8 9 1 8 9 1 7 8", 0),
         ("tic_tac_toe", "0 3 1 4", 2),
     ],
 )
@@ -269,7 +271,11 @@ def test_a_win_in_one_is_played(variant, moves, action, seed):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("variant", "moves", "action"),
-    [("connect_four", "4 1 4 1 4", 3), ("tic_tac_toe", "0 4 1", 2)],
+    [
+        ("connect_four", "4 1 4 1 4", 3),
+        ("tic_tac_toe", "0 4 1", 2),
+        ("connect_four_three", "9 1 9 8 2 8 9 3 7", 3),
+    ],
 )
 def test_a_loss_in_one_is_blocked(variant, moves, action, seed):
     chosen, info = choose(after(moves, variant), playouts=800, seed=seed)
@@ -305,6 +311,25 @@ def test_more_playouts_beat_random_play():
     game = games.load("connect_four")
     scores = [play_match(game, [Mcts(100, seed=s), RandomAgent(s)]).scores[0] for s in range(6)]
     assert sum(scores) >= 5
+
+
+@pytest.mark.parametrize("seat", range(3))
+def test_it_beats_two_who_play_at_random(seat):
+    game = games.load("connect_four_three")
+    wins = 0
+    for seed in range(4):
+        agents = [RandomAgent(10 * seed + other) for other in range(3)]
+        agents[seat] = Mcts(200, seed=seed)
+        wins += play_match(game, agents).outcomes[seat] == "win"
+    assert wins >= 3
+
+
+def test_what_one_player_gains_another_need_not_lose():
+    """With one move left of centipede to take is 128 chips and to pass 64, though both together have more."""
+    state = after("pass pass pass pass pass", "centipede")
+    chosen, info = choose(state)
+    assert chosen == 1
+    assert info.value == 128.0
 
 
 # UCB1 -----------------------------------------------------------------------------------------------

@@ -34,6 +34,33 @@ async def test_agents_swap_seats_after_every_game(plyground):
     assert [seat["games"] for seat in second["seats"]] == [2, 3]
 
 
+async def test_three_agents_move_up_one_seat_after_every_game(plyground):
+    arguments = ("random", "mcts", "random", "--game", "connect_four_three", "--games", "3", "--seed", "1")
+    played = await play(plyground, *arguments)
+    names = ["random #1", "mcts", "random #3"]
+    assert [match["players"] for match in played["matches"]] == [
+        names,
+        names[1:] + names[:1],
+        names[2:] + names[:2],
+    ]
+    assert [agent["agent"] for agent in played["agents"]] == names
+    for agent in played["agents"]:
+        assert [seat["games"] for seat in agent["seats"]] == [1, 1, 1]
+    assert sum(agent["points"] for agent in played["agents"]) == 3
+    assert [match["cause"] for match in played["matches"]] == [["normal"] * 3] * 3
+
+
+async def test_a_person_plays_with_two_others(plyground):
+    result = await plyground(
+        "play", "random", "me", "random", "--game", "connect_four_three", "--seed", "1", stdin="5\nq\n"
+    )
+    result.assert_done()
+    first, second, *_ = result.out.splitlines()
+    assert (first, second) == ("x random #1   o me   ■ random #3", "you are o")
+    assert "■ random #3 played" in result.out
+    assert "random #1 and random #3 won (me: resignation)" in result.out
+
+
 async def test_the_counts_are_those_of_the_matches(plyground):
     played = await play(
         plyground, "random", "minimax", "--game", "tic_tac_toe", "--games", "8", "--seed", "1"
@@ -157,6 +184,10 @@ async def test_what_an_agent_prints_does_not_spoil_the_result(plyground, agent_f
             ["expected a game, got 'halma'", "available: connect_four"],
         ),
         (["random", "random", "--moves", "4 9"], ["'9'", "available: 1, 2"]),
+        (["random"], ["expected 2 agents, one a seat of connect_four, got 1"]),
+        (["random", "mcts", "random"], ["expected 2 agents, one a seat of connect_four, got 3"]),
+        (["me", "random", "--game", "connect_four_three"], ["expected 3 agents", "got 2"]),
+        (["random", "minimax", "mcts", "--game", "connect_four_three"], ["a game that minimax plays"]),
         (["me", "random", "--move-ms", "5"], ["--move-ms"]),
     ],
 )
