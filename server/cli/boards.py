@@ -46,7 +46,9 @@ def from_json(data: dict[str, Any]) -> Board:
     words = all(len(text) <= MAX_CARD for _, _, text in (*wire.cards, *wire.kinds))
     dice = len(wire.dice) <= MAX_DICE and all(0 < number <= MAX_DICE for number in wire.dice)
     sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
-    if not (labels and words and dice and sides) or any(not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces):
+    if not (labels and words and dice and sides) or any(
+        not 0 <= seat < len(MARKS) for _, _, seat in wire.pieces
+    ):
         raise InputError("bad_board", expected="a board", got="one that cannot be drawn")
     return Board(
         wire.rows,

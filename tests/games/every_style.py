@@ -32,7 +32,9 @@ def _chess() -> Board:
 
 
 def _checkers() -> Board:
-    men = _placed("........", "o.O.....", ".o...X..", "..x.....", ".....x..", "x.......", ".x.x....", "x...x...")
+    men = _placed(
+        "........", "o.O.....", ".o...X..", "..x.....", ".....x..", "x.......", ".x.x....", "x...x..."
+    )
     return Board(
         rows=8,
         columns=8,
@@ -52,7 +54,15 @@ def _breakthrough() -> Board:
 
 def _go(size: int) -> Board:
     stones = _placed(
-        ".........", "....x....", "..xoox...", "..oxoo...", "..oxxoxo.", ".x.xooxx.", "..xooo...", ".........", "."
+        ".........",
+        "....x....",
+        "..xoox...",
+        "..oxoo...",
+        "..oxxoxo.",
+        ".x.xooxx.",
+        "..xooo...",
+        ".........",
+        ".",
     )
     return Board(
         rows=size,
@@ -68,8 +78,7 @@ def _go(size: int) -> Board:
 
 def _hex(size: int) -> Board:
     chain = tuple((row, size - 2 - row // 2) for row in range(size))
-    pieces = {cell: 0 for cell in chain}
-    pieces |= {(2, 1): 1, (1, 2): 1, (2, 2): 1}
+    pieces = dict.fromkeys(chain, 0) | {(2, 1): 1, (1, 2): 1, (2, 2): 1}
     return Board(
         rows=size,
         columns=size,
@@ -115,7 +124,9 @@ def _backgammon() -> Board:
 
 
 def _three_in_a_frame() -> Board:
-    discs = _placed("........." * 2, ".........", ".........", "...t.....", "..txo....", ".xoxtxo..", "xotoxtot.")
+    discs = _placed(
+        "........." * 2, ".........", ".........", "...t.....", "..txo....", ".xoxtxo..", "xotoxtot."
+    )
     return Board(
         rows=6,
         columns=9,
