@@ -78,8 +78,7 @@ def _go(size: int) -> Board:
 
 def _hex(size: int) -> Board:
     chain = tuple((row, size - 2 - row // 2) for row in range(size))
-    pieces = dict.fromkeys(chain, 0)
-    pieces |= {(2, 1): 1, (1, 2): 1, (2, 2): 1}
+    pieces = dict.fromkeys(chain, 0) | {(2, 1): 1, (1, 2): 1, (2, 2): 1}
     return Board(
         rows=size,
         columns=size,

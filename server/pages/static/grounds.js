@@ -93,7 +93,8 @@ function corners([x, y], ...numbers) {
 /** Path of a cell with six corners around (x, y), `r` from the middle to each. */
 export function hexagon(x, y, r) {
   const far = r / SIDE / 2;
-  return `M${x} ${y - r}L${x + far} ${y - r / 2}V${y + r / 2}L${x} ${y + r}L${x - far} ${y + r / 2}V${y - r / 2}z`;
+  const [high, low] = [y - r / 2, y + r / 2];
+  return `M${x} ${y - r}L${x + far} ${high}L${x + far} ${low}L${x} ${y + r}L${x - far} ${low}L${x - far} ${high}z`;
 }
 
 /** Path along points. */

@@ -19,7 +19,7 @@ export function square(row, column) {
 /** Show above the board where a piece was dropped. */
 export function chevron(_, column) {
   const x = column + 0.5;
-  return [svg("path", { class: "chevron", d: `M${x - 0.17} -.14H${x + 0.17}L${x} .03z` })];
+  return [svg("path", { class: "chevron", d: `M${x - 0.17} -.14L${x + 0.17} -.14L${x} .03z` })];
 }
 
 /** Outline a point, or the place beside it where checkers lie. */
@@ -70,7 +70,7 @@ export function chainLine(cells, { at }) {
 
 /** An outline around each cell. */
 export function cellOutlines(cells) {
-  return twice(cells.map(([row, column]) => `M${column + 0.05} ${row + 0.05}h.9v.9h-.9z`), " thin");
+  return twice(cells.map(([row, column]) => `M${column + 0.05} ${row + 0.05}L${column + 0.95} ${row + 0.05}L${column + 0.95} ${row + 0.95}L${column + 0.05} ${row + 0.95}z`), " thin");
 }
 
 // Black on white, so that it is seen on everything.

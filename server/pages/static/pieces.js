@@ -21,7 +21,7 @@ export function shape(x, y, { seat }) {
   const radius = seat === 0 ? 0.33 : 0.38;
   return [
     svg("path", { class: "shadow", d: seatShape(seat, x, y + 0.03, radius) }),
-    svg("path", { class: "body", "stroke-linejoin": "round", d: seatShape(seat, x, y, radius) }),
+    svg("path", { class: "body round", d: seatShape(seat, x, y, radius) }),
     svg("path", { class: "inner", d: seatShape(seat, x, y, radius * 0.68) }),
   ];
 }
@@ -72,7 +72,7 @@ export function lying(x, y, { seat, card, count }) {
   const card_ = (name, margin, rx) => rect(name, x - 0.3 + margin, y - 0.42 + margin, 0.6 - 2 * margin, 0.84 - 2 * margin, rx);
   if (card === FACE_DOWN) return [card_("body", 0, 0.07), card_("inner", 0.07, 0.04)];
   const pip = seat === null ? [] : [svg("path", { class: "pip", d: seatShape(seat, x - 0.18, y - 0.29, 0.065) })];
-  return [card_("body", 0, 0.07), card_("face", 0.03, 0.05), ...pip, figure(x, y + 0.02, card, card.length > 1 ? 0.3 : 0.42)];
+  return [card_("body", 0, 0.07), card_("face", 0.03, 0.05), ...pip, figure(x, y + 0.02, card, card.length > 1 ? 0.3 : 0.42, "figure large")];
 }
 
 /** A pit, or where the rows have an end of one cell a store, with its seeds and their number beside it. */
@@ -117,6 +117,6 @@ export function circle(name, cx, cy, r) {
   return svg("circle", { class: name, cx, cy, r });
 }
 
-function figure(x, y, text, size) {
-  return svg("text", { class: "figure", x, y, "font-size": size, "aria-hidden": "true" }, text);
+function figure(x, y, text, size, name = "figure") {
+  return svg("text", { class: name, x, y, "font-size": size, "aria-hidden": "true" }, text);
 }

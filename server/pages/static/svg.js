@@ -18,9 +18,10 @@ export function seatShape(seat, x, y, r) {
     case 1:
       return `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}z`;
     case 2:
-      return `M${x} ${y - r}L${x + 0.95 * r} ${y + 0.7 * r}H${x - 0.95 * r}z`;
+      return `M${x} ${y - r}L${x + 0.95 * r} ${y + 0.7 * r}L${x - 0.95 * r} ${y + 0.7 * r}z`;
     default:
-      return `M${x - 0.8 * r} ${y - 0.8 * r}h${1.6 * r}v${1.6 * r}h${-1.6 * r}z`;
+      r *= 0.8;
+      return `M${x - r} ${y - r}L${x + r} ${y - r}L${x + r} ${y + r}L${x - r} ${y + r}z`;
   }
 }
 

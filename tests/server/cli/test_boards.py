@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from every_style import EVERY_STYLE
 
 import games
 from games import PUBLIC, InputError, Position
@@ -29,6 +30,21 @@ def test_a_board_is_drawn_the_same_after_the_wire(name):
         position = position.play((position.legal() or [text for text, _ in position.outcomes()])[0])
 
 
+@pytest.mark.parametrize("name", EVERY_STYLE)
+def test_a_board_of_every_style_is_drawn_the_same_after_the_wire(name):
+    board = EVERY_STYLE[name]
+    again = boards.from_json(json.loads(json.dumps(board.to_json())))
+    assert boards.drawn(again).plain == board.to_text(boards.MARKS)
+
+
+def test_pieces_of_a_kind_are_told_apart_and_coloured():
+    drawn = boards.drawn(EVERY_STYLE["chess"])
+    assert drawn.plain.splitlines()[0].split() == ["8", "or", ".", ".", "oq", "[.]", "or", "[ok]", "."]
+    assert {coloured(drawn)[text] for text in ("xk", "xp", "xn")} == {boards.STYLES[0]}
+    assert {coloured(drawn)[text] for text in ("ok", "op", "on")} == {boards.STYLES[1]}
+    assert boards.drawn(EVERY_STYLE["points"]).plain.endswith("dice: 6 2")
+
+
 def test_cards_and_chips_have_the_colour_of_their_player():
     drawn = boards.drawn(KUHN.board())
     assert {text: style for text, style in coloured(drawn).items() if text[0] in "xo"} == {
@@ -45,7 +61,15 @@ def test_a_card_face_down_is_drawn_as_such():
 
 
 @pytest.mark.parametrize(
-    "odd", [{"cards": [[0, 0, "x" * 9]]}, {"cards": [[0, 0]]}, {"counts": [[0, 0, "2"]]}]
+    "odd",
+    [
+        {"cards": [[0, 0, "x" * 9]]},
+        {"cards": [[0, 0]]},
+        {"counts": [[0, 0, "2"]]},
+        {"dice": [7]},
+        {"dice": [1] * 7},
+        {"kinds": [[0, 0, "x" * 9]]},
+    ],
 )
 def test_a_board_that_cannot_be_drawn_is_refused(odd):
     with pytest.raises(InputError, match="expected a board"):
