@@ -151,6 +151,57 @@ def test_every_agent_plays_within_a_bounded_number_of_pairs():
     assert WAIT_CAP_S > OVERDUE_S
 
 
+TABLES = st.integers(2, 5)
+MANY_DRAWS = st.lists(st.floats(0, 1, exclude_max=True), min_size=5, max_size=5)
+
+
+@given(CANDIDATES, MANY_DRAWS, TABLES, st.booleans())
+def test_a_table_is_as_many_different_candidates_as_the_game_has_players(
+    candidates, draws, seats, house_tables
+):
+    draw = iter(draws)
+    table = choose_table(candidates, {}, draw.__next__, seats=seats, house_tables=house_tables)
+    by_version = {one.version: one for one in candidates}
+    enough = len(candidates) >= seats
+    if not enough or (not house_tables and all(one.house for one in candidates)):
+        assert table is None
+        return
+    assert len(table) == len(set(table)) == seats
+    assert set(table) <= set(by_version)
+    assert house_tables or not all(by_version[version].house for version in table)
+    assert len(list(draw)) == len(draws) - seats, "one draw for the table and one for each seat but the first"
+
+
+@given(CANDIDATES, MANY_DRAWS, TABLES)
+def test_the_first_two_of_a_table_are_the_pair_that_the_same_lots_give(candidates, draws, seats):
+    table = choose_table(candidates, {}, iter(draws).__next__, seats=seats)
+    assert table is None or table[:2] == choose_table(candidates, {}, iter(draws).__next__)
+
+
+@given(CANDIDATES, MANY_DRAWS, TABLES)
+def test_who_has_waited_too_long_is_at_the_next_table(candidates, draws, seats):
+    waiting = agent(99, elo=3400.0, games=10_000, waiting_s=OVERDUE_S + 1000)
+    table = choose_table([*candidates, waiting], {}, iter(draws).__next__, seats=seats, house_tables=False)
+    assert (table is None) == (len(candidates) < seats - 1)
+    assert table is None or 99 in table
+
+
+def test_a_table_is_filled_by_the_same_preferences_as_pairs():
+    """The third is near both of the first two, or far from them, or has met them often."""
+    three = [agent(1), agent(2), agent(3), agent(4, elo=2600.0)]
+    assert share(three, {}, (1, 2, 3), seats=3) > 0.85
+    met = {frozenset((1, 2)): 500, frozenset((1, 3)): 500, frozenset((2, 3)): 500}
+    assert share([agent(1), agent(2), agent(3), agent(4)], met, (1, 2, 3), seats=3) < 0.1
+
+
+def test_everybody_has_every_seat_of_a_table_once():
+    assert seatings((7, 8)) == [(7, 8), (8, 7)]
+    assert seatings((7, 8, 9)) == [(7, 8, 9), (8, 9, 7), (9, 7, 8)]
+    for seats in range(2, 6):
+        games = seatings(tuple(range(seats)))
+        assert all(sorted(by_seat) == list(range(seats)) for by_seat in (*games, *zip(*games, strict=True)))
+
+
 def test_PB36_each_pair_is_played_from_both_sides():
     """200 games of a ladder: at no time has anybody moved first more than twice oftener than second."""
     chance = random.Random(36)

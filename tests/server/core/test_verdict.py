@@ -249,12 +249,34 @@ def test_no_agent_is_blamed_for_what_was_refunded(lag_ms, trip_ms):
     assert "lost on time" in verdict(lost("timeout", MOVE, over))
 
 
+BY_RULES = "by the rules of the game"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "causes", "sentence"),
+    [
+        (("loss", "win", "loss"), ("normal",) * 3, f"Seat 2 (bob) won {BY_RULES}"),
+        (
+            ("draw", "loss", "draw"),
+            ("normal",) * 3,
+            f"Seats 1 (ada) and 3 (cat) share first place {BY_RULES}",
+        ),
+        (("draw",) * 3, ("normal",) * 3, f"Drawn {BY_RULES}"),
+        (("draw",) * 3, ("rule_draw",) * 3, "Drawn by a rule of the game, such as one on repetition"),
+        (("draw",) * 3, ("agreement",) * 3, "Drawn by agreement"),
+    ],
+)
+def test_how_a_match_of_three_ended(outcomes, causes, sentence):
+    case = ended(MOVE, agents=("ada", "bob", "cat"), outcomes=outcomes, causes=causes)
+    assert verdict(case) == f"{sentence}, not by the clock; {QUIET}."
+
+
 def test_the_cause_of_the_seat_that_lost_is_told_among_many():
     case = ended(
         MOVE,
         unanswered(2, 5_300),
         agents=("ada", "bob", "cat"),
-        outcomes=("win", "win", "loss"),
+        outcomes=("draw", "draw", "loss"),
         causes=("normal", "normal", "timeout"),
     )
     case = replace(case, trace=(MOVE, replace(case.trace[1], seat=2)))

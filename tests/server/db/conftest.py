@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from agents.protocol import TimeControl
+from server.core.outcome import Result, by_utilities
 from server.db import agents, ladders, matches
 from server.db.engine import Database
 from server.db.schema import METADATA
@@ -195,9 +196,13 @@ class League:
         return self.db.write_now(job, durable=False)
 
     def queue(self, one: int, other: int, ladder: int | None = None) -> tuple[int, int]:
-        return self.do(
-            matches.queue_table, ladder or self.ladder, (one, other), {"move_ms": 5000}, self.now()
-        )
+        first, second = self.queue_table(one, other, ladder=ladder)
+        return first, second
+
+    def queue_table(self, *versions: int, ladder: int | None = None) -> list[int]:
+        """Matches of any number of players, one for each turn of the seats."""
+        control = {"move_ms": 5000}
+        return self.do(matches.queue_table, ladder or self.ladder, versions, control, self.now())
 
     def begin(self, match: int) -> int:
         return self.do(matches.begin, match, "server-1", self.now()).attempt
@@ -214,6 +219,16 @@ class League:
     def finish(self, match: int, attempt: int, result: str, cause: str = "normal") -> list[float]:
         seats = [matches.SeatResult(outcome, cause, score) for outcome, score in RESULTS[result]]
         return self.end(match, attempt, seats, "over")
+
+    def decide(self, match: int, attempt: int, result: Result) -> list[float]:
+        """End a match as the referee does."""
+        utilities = result.utilities or (None,) * len(result.outcomes)
+        by_seat = zip(result.outcomes, result.causes, result.scores, utilities, strict=True)
+        return self.end(match, attempt, [matches.SeatResult(*seat) for seat in by_seat])
+
+    def play_out(self, match: int, *utilities: float) -> list[float]:
+        """A match with these utilities at its end, and no move on record."""
+        return self.decide(match, self.run(match), by_utilities(utilities))
 
     def end(self, match: int, attempt: int, seats: Sequence, detail: str | None = None) -> list[float]:
         return self.do(matches.finish_all, [matches.Ended(match, attempt, seats, detail, self.now())])[0]

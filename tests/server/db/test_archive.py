@@ -251,6 +251,7 @@ def test_a_backup_of_a_newer_plyground_is_refused(league, file, change):
 NEWER = {
     "tokens": {"label", "expires_at", "used_at"},
     "matches": {"last_request", "seed", "sealed"},
+    "seats": {"utility"},
     "moves": {"waited_ms", "round_trip_ms", "lag_ms", "away_ms", "limit_ms", "timed_out"},
 }
 """Columns that revision 0001 had not."""

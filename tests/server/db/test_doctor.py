@@ -118,6 +118,24 @@ DAMAGE = {
         ["counters", "rating", "unrated"],
     ),
     "a game too many": (["UPDATE ratings SET games = games + 1 WHERE version_id = 1"], ["counters"]),
+    "utilities that another has won by": (
+        ["UPDATE seats SET utility = seat WHERE match_id = 1"],
+        ["utility", "rating", "seat_elo", "utility_missing"],
+    ),
+    "one utility alone": (["UPDATE seats SET utility = 1 WHERE match_id = 4 AND seat = 0"], ["utility"]),
+    "utilities of a game that was not played to its end": (
+        [
+            "UPDATE seats SET utility = seat WHERE match_id = 4",
+            "UPDATE seats SET cause = 'timeout' WHERE match_id = 4 AND outcome = 'loss'",
+        ],
+        ["utility"],
+    ),
+    "a utility in a void match": (["UPDATE seats SET utility = 0 WHERE match_id = 5"], ["utility"]),
+    "a utility in a queued match": (["UPDATE seats SET utility = 0 WHERE match_id = 6"], ["utility"]),
+    "utilities that are lost, after others that are there": (
+        ["UPDATE seats SET utility = 1 - seat WHERE match_id = 1"],
+        ["utility_missing"],
+    ),
     "wins for draws": (
         ["UPDATE ratings SET wins = wins + 1, draws = draws - 1 WHERE version_id = 1"],
         ["counters"],
@@ -254,6 +272,13 @@ DAMAGE = {
 }
 
 WELL = {
+    "matches of before there were utilities": [
+        "UPDATE seats SET utility = CASE outcome WHEN 'win' THEN 9 ELSE -1 END WHERE match_id = 4",
+    ],
+    "a forfeit after matches with utilities": [
+        "UPDATE seats SET utility = CASE outcome WHEN 'win' THEN 9 ELSE -1 END WHERE match_id = 3",
+        "UPDATE seats SET cause = 'crash' WHERE match_id = 4 AND outcome = 'loss'",
+    ],
     "a clock set back a little": [
         "UPDATE matches SET started_at = '2026-03-01T12:01:00.000000+00:00' WHERE id = 4",
         "UPDATE matches SET finished_at = '2026-03-01T12:00:30.000000+00:00' WHERE id = 4",

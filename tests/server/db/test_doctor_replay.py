@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from server.core.outcome import Cause, by_utilities, forfeit
 from server.db import doctor, doctor_replay, matches
 
 TOP_ROW = ("0", "3", "1", "4", "2")  # seat 0 wins
@@ -126,12 +127,26 @@ DAMAGE = {
         ["forfeit"],
     ),
     "a game that is gone": (["UPDATE matches SET game = 'halma' WHERE id IN (1, 3)"], ["game"]),
+    "a game of more players": (["UPDATE matches SET game = 'share_out' WHERE id = 4"], ["players"]),
+    "a draw by a rule that is none": (
+        ["UPDATE seats SET cause = 'rule_draw' WHERE match_id = 2"],
+        ["rule_draw"],
+    ),
+    "utilities that the final position does not give": (
+        ["UPDATE seats SET utility = CASE seat WHEN 0 THEN 3 ELSE -1 END WHERE match_id = 1"],
+        ["utilities"],
+    ),
+    "one utility that is lost": (
+        ["UPDATE seats SET utility = 1 WHERE match_id = 1 AND seat = 0"],
+        ["utilities"],
+    ),
     "options that do not exist": (["UPDATE matches SET game = 'tic_tac_toe(rows=9)' WHERE id = 1"], ["game"]),
     "another game": (["UPDATE matches SET game = 'connect_four' WHERE id = 1"], ["illegal"]),
 }
 
 
 @pytest.mark.parametrize("what", DAMAGE)
+@pytest.mark.usefixtures("share_out")
 def test_damage_is_found(played, what):
     statements, expected = DAMAGE[what]
     hurt(played.db, *statements)
@@ -149,7 +164,10 @@ WELL = {
         SWAP.format(3),
     ],
     "agreement": ["UPDATE seats SET outcome = 'draw', cause = 'agreement' WHERE match_id = 3"],
-    "a draw by a rule": ["UPDATE seats SET cause = 'rule_draw' WHERE match_id = 2"],
+    "the utilities that the final position gives": [
+        "UPDATE seats SET utility = 1 - 2 * seat WHERE match_id = 1",
+        "UPDATE seats SET utility = 0 WHERE match_id = 2",
+    ],
     # `doctor.check` tells these, and nothing could be said of their moves.
     "a move is missing": ["DELETE FROM moves WHERE match_id = 1 AND ply = 1"],
     "the last move is missing": ["DELETE FROM moves WHERE match_id = 1 AND ply = 4"],
@@ -205,3 +223,51 @@ def test_outcomes_of_chance_are_replayed_as_moves_of_nobody(league_type, db):
         "mover",
         f"match {second}, ply 1 is of seat 0, and seat -1 was to move",
     )
+
+
+def sealed(league, number, actions, result):
+    """A match of three, its moves and its end."""
+    attempt = league.run(number)
+    rows = [
+        matches.MoveRow(ply, ply % 3, action, 0, 0, None, league.now()) for ply, action in enumerate(actions)
+    ]
+    league.do(matches.record_moves, [matches.Played(number, attempt, rows)])
+    league.decide(number, attempt, result)
+
+
+@pytest.fixture
+def three(db, league_type, share_out):
+    """Matches of three as a server leaves them: won, drawn by rule, forfeited by seat 2."""
+    league = league_type(db, (share_out.name,))
+    won, drawn, lost = league.queue_table(*(league.agent(name) for name in ("ada", "bob", "eve")))
+    sealed(league, won, "21121", by_utilities((4.0, 2.0, 1.0)))
+    sealed(league, drawn, "2000", by_utilities((0.0, 0.0, 0.0), rule_draw=True))
+    sealed(league, lost, "21", forfeit(3, 2, Cause.TIMEOUT, "late"))
+    assert db.read_now(doctor.check) == []
+    assert codes(db) == []
+    return league
+
+
+DAMAGE_TO_THREE = {
+    "the second place was the third": (
+        ["UPDATE seats SET utility = seat WHERE match_id = 1 AND seat > 0"],
+        ["utilities"],
+    ),
+    "utilities are lost": (["UPDATE seats SET utility = NULL WHERE match_id = 1"], ["utilities"]),
+    "a draw by rule that was one by play": (
+        ["UPDATE seats SET cause = 'normal' WHERE match_id = 2"],
+        ["rule_draw"],
+    ),
+    "one of the others has won by a forfeit": (
+        ["UPDATE seats SET outcome = CASE seat WHEN 0 THEN 'win' ELSE 'loss' END WHERE match_id = 3"],
+        ["forfeit"],
+    ),
+    "a seat is gone": (["DELETE FROM seats WHERE match_id = 3 AND seat = 2"], ["players"]),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE_TO_THREE)
+def test_damage_to_a_match_of_three_is_found(three, what):
+    statements, expected = DAMAGE_TO_THREE[what]
+    hurt(three.db, *statements)
+    assert codes(three.db) == expected

@@ -21,6 +21,7 @@ from hypothesis.strategies import booleans, data, sampled_from
 from sqlalchemy import make_url
 
 from server.core import elo
+from server.core.outcome import Cause, forfeit
 from server.db import matches, resume
 from server.db.doctor import check
 from server.db.engine import Database
@@ -280,3 +281,17 @@ def test_matches_in_any_order_of_events(request, kind, sqlite_template, league_t
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_three_players_are_rated_by_their_places(league):
+    """A better place is a game won against each worse one, at half the stake; equal places are a draw."""
+    table = [league.agent(name) for name in ("ada", "bob", "eve")]
+    first, second, third = league.queue_table(*table)
+    assert league.play_out(first, 4.0, 2.0, 1.0) == pytest.approx([1580.0, 1500.0, 1420.0])
+    expected = elo.update([elo.Entry(r, 1) for r in (1500.0, 1420.0, 1580.0)], (0.75, 0.75, 0.0))
+    assert league.play_out(second, 3.0, 3.0, 1.0) == pytest.approx(expected)
+    forfeited = forfeit(3, 1, Cause.TIMEOUT, "late")
+    league.decide(third, league.run(third), forfeited)
+    rows = league.rows("SELECT games, wins, draws, losses FROM ratings ORDER BY version_id")
+    assert rows == [(3, 1, 0, 2), (3, 0, 2, 1), (3, 0, 2, 1)]
+    assert league.db.read_now(check) == []

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import StatementError
 
 from agents.protocol import TimeControl
-from server.core.outcome import Cause, Outcome
+from server.core.outcome import Cause, Outcome, forfeit
 from server.db import agents, matches, reads, resume
 from server.db.doctor import check
 from server.db.matches import SeatResult, Stale
@@ -45,6 +45,39 @@ def test_a_pair_is_two_matches_with_seats_swapped(league, ada, bob):
     assert [(row.id, row.versions) for row in waiting] == [(first, (ada, bob)), (second, (bob, ada))]
     assert {match(league, number).pair_id for number in (first, second)} == {first}
     assert match(league, first).time_control == {"move_ms": 5000}
+    assert_sound(league)
+
+
+def test_a_table_is_a_match_for_each_turn_of_its_seats(league, ada, bob):
+    eve = league.agent("eve")
+    ids = league.queue_table(ada, bob, eve)
+    assert [row.versions for row in league.do(matches.queued)] == [
+        (ada, bob, eve),
+        (bob, eve, ada),
+        (eve, ada, bob),
+    ]
+    assert {match(league, number).pair_id for number in ids} == {ids[0]}
+    for number in ids:
+        league.play_out(number, 4.0, 2.0, 1.0)
+    assert_sound(league)
+    pairs = [frozenset(pair) for pair in ((ada, bob), (ada, eve), (bob, eve))]
+    assert league.do(matches.together, league.ladder) == dict.fromkeys(pairs, 3)
+
+
+def test_a_table_has_no_seat_twice_and_more_than_one(league, ada, bob):
+    for table in ((ada, bob, ada), (ada,), ()):
+        assert_refused(league, lambda table=table: league.queue_table(*table), ValueError)
+    with pytest.raises(ValueError, match=r"versions \[99\] have not joined"):
+        league.queue_table(ada, bob, 99)
+
+
+def test_utilities_are_on_record_where_a_game_was_played_to_its_end(league, ada, bob):
+    played, forfeited = league.queue(ada, bob)
+    league.play_out(played, 5.0, 0.1 + 0.2)
+    league.decide(forfeited, league.run(forfeited), forfeit(2, 0, Cause.TIMEOUT, "late"))
+    assert [seat.utility for seat in match(league, played).seats] == [5.0, 0.1 + 0.2]
+    assert [seat.outcome for seat in match(league, played).seats] == ["win", "loss"]
+    assert [seat.utility for seat in match(league, forfeited).seats] == [None, None]
     assert_sound(league)
 
 
@@ -212,6 +245,11 @@ def test_moves_of_many_matches_are_recorded_by_one_call_all_or_none(league, ada,
         [SeatResult("void", "infrastructure", 0.5)] * 2,
         [SeatResult("win", "normal", 1.0), SeatResult("loss", "normal", 0.5)],
         [SeatResult("win", "normal", 1.0)],
+        [],
+        [SeatResult("win", "normal", 0.5)] * 2,
+        [SeatResult("win", "normal", 1.0, 1.0), SeatResult("loss", "normal", 0.0)],
+        [SeatResult("win", "normal", 1.0, 1.0), SeatResult("loss", "normal", 0.0, 2.0)],
+        [SeatResult("win", "normal", 1.0, 1.0), SeatResult("loss", "timeout", 0.0, 0.0)],
         [SeatResult("draw", "normal", 0.5)] * 3,
         [SeatResult("won", "normal", 1.0), SeatResult("loss", "normal", 0.0)],
         [SeatResult("draw", "boredom", 0.5)] * 2,

@@ -125,6 +125,27 @@ def test_the_limit_of_a_ladder_goes_down_and_up(league):
     }
 
 
+def test_utilities_are_gone_when_an_older_schema_comes_up_again_and_the_rest_stays(league):
+    ada, bob = league.agent("ada"), league.agent("bob")
+    played, other = league.queue(ada, bob)
+    league.play_out(played, 3.0, 1.0)
+    before = league.everything()
+    league.db.migrate("0004")
+    assert "utility" not in {column["name"] for column in league.db.read_now(columns_of_seats)}
+    league.db.migrate()
+    assert difference(league.db) == []
+    assert league.rows("SELECT DISTINCT utility FROM seats") == [(None,)]
+    after = league.everything()
+    assert [table for table in before if after[table] != before[table]] == ["seats"]
+    assert league.db.read_now(check) == [], "two seats are rated by their outcomes as by their utilities"
+    league.play_out(other, 1.0, 2.0)
+    assert league.db.read_now(check) == [], "an old result may come before those with utilities"
+
+
+def columns_of_seats(conn):
+    return inspect(conn).get_columns("seats")
+
+
 def test_migrating_twice_changes_nothing(league):
     fill(league)
     before = rows(league.db)

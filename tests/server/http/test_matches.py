@@ -11,7 +11,7 @@ from games.position import Position
 from server.db import matches, resume
 from server.db.matches import SeatResult
 
-WIN = [SeatResult("win", "normal", 1.0), SeatResult("loss", "normal", 0.0)]
+WIN = [SeatResult("win", "normal", 1.0, 1.0), SeatResult("loss", "normal", 0.0, -1.0)]
 MOVES = ["4", "3", "4", "3", "4", "3", "4"]
 START = "......./......./......./......./......./....... x"
 KEYS = {
@@ -40,6 +40,7 @@ async def test_a_finished_match_tells_all_about_itself(finished, get):
         "version": 1,
         "outcome": "win",
         "cause": "normal",
+        "utility": 1.0,
         "elo_before": 1500.0,
         "elo_after": 1580.0,
     }

@@ -23,6 +23,7 @@ from agents.protocol import MatchView, TimeControl
 from server import http, pages
 from server.broadcast import Broadcast, Sight
 from server.core.names import name_key
+from server.core.outcome import Cause, Outcome, Result
 from server.db import agents, ladders, matches, schema
 from server.db.engine import Database
 from server.db.matches import MoveRow, SeatResult
@@ -33,7 +34,6 @@ from server.time_controls import ladder_rows
 from server.watch import WatchGateway
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 class Stage:
@@ -46,7 +46,8 @@ class Stage:
         self.ladders = {
             ladder.name: ladder for ladder in db.write_now(ladders.sync, ladder_rows(self.settings))
         }
-        self.watching = WatchGateway(self.broadcast, set(self.ladders), self._no_past, time.monotonic)
+        self._ladder_names = set(self.ladders)
+        self.watching = WatchGateway(self.broadcast, self._ladder_names, self._no_past, time.monotonic)
         self.lag_s = 0.0
         self._server: TestServer | None = None
         self._versions: dict[str, int] = {}
@@ -126,6 +127,13 @@ class Stage:
 
         self._versions[name] = await self.db.write(job)
 
+    async def open_ladder(self, name: str, title: str) -> None:
+        """Have a ladder more, of the game of that name."""
+        rows = [*ladder_rows(self.settings), ladders.LadderSpec(name, title, name, TimeControl(5000))]
+        found = await self.db.write(ladders.sync, rows)
+        self.ladders = {ladder.name: ladder for ladder in found}
+        self._ladder_names.add(name)
+
     async def control(self, ladder: str, times: TimeControl) -> None:
         """Give a ladder another time control."""
         encoded = msgspec.json.encode(times).decode()
@@ -137,9 +145,10 @@ class Stage:
         control = {"move_ms": 5000, "margin_ms": 200, "ready_ms": 10000, **times}
 
         def job(conn):
-            pair = tuple(self._versions[name] for name in names)
-            first, second = matches.queue_table(conn, self.ladders[ladder].id, pair, control, self.now())
-            matches.drop_queued(conn, second, "not wanted here", self.now())
+            table = [self._versions[name] for name in names]
+            first, *others = matches.queue_table(conn, self.ladders[ladder].id, table, control, self.now())
+            for other in others:
+                matches.drop_queued(conn, other, "not wanted here", self.now())
             return first
 
         return await self.db.write(job)
@@ -169,10 +178,11 @@ class Stage:
     async def play(self, match_id: int, *actions: str, show: bool = True, **timing: object) -> None:
         """Play actions, one event each, timed as in MoveRow."""
         for action in actions:
-            ply = (await self.view(match_id)).ply
+            view = await self.view(match_id)
+            ply, seat = view.ply, view.ply % len(view.players)
 
-            def job(conn, ply=ply, action=action):
-                row = MoveRow(ply, ply % 2, action, 12, 12, None, self.now())._replace(**timing)
+            def job(conn, ply=ply, seat=seat, action=action):
+                row = MoveRow(ply, seat, action, 12, 12, None, self.now())._replace(**timing)
                 matches.record_moves(conn, [matches.Played(match_id, self._attempts[match_id], [row])])
 
             await self.db.write(job)
@@ -186,8 +196,12 @@ class Stage:
         causes: Sequence[str],
         detail: str | None = None,
         request: dict[str, object] | None = None,
+        utilities: Sequence[float] = (),
     ) -> None:
-        results = [SeatResult(o, c, SCORES[o]) for o, c in zip(outcomes, causes, strict=True)]
+        ends = tuple(map(Outcome, outcomes)), tuple(map(Cause, causes))
+        scores = Result(*ends, utilities=tuple(utilities)).scores
+        by_seat = zip(*ends, scores, utilities or (None,) * len(scores), strict=True)
+        results = [SeatResult(*seat) for seat in by_seat]
         attempt = self._attempts[match_id]
         end = matches.Ended(match_id, attempt, results, detail, self.now(), request=request)
         await self.db.write_together(matches.finish_all, end, durable=True)

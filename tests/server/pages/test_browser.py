@@ -51,6 +51,76 @@ async def test_standings_and_results_follow_a_finish(stage, reader):
     assert reader.faults == []
 
 
+THREE = ("ada", "bob", "cy")
+
+
+@pytest.fixture
+async def three(stage, share_out):
+    """A running match of three."""
+    await stage.open_ladder(share_out.name, share_out.title)
+    for name in THREE:
+        await stage.agent(name)
+    return await stage.begin(share_out.name, *THREE)
+
+
+async def test_three_seats_stand_around_the_board_and_end_with_their_places(stage, reader, three):
+    await reader.page.goto(stage.url(f"/matches/{three}"))
+    await expect(reader.page.locator(".seat .name")).to_have_text(["cy", "bob", "ada"])
+    await expect(reader.page.locator(".times td.agent")).to_have_text(list(THREE))
+    await expect(reader.page.locator(".stand")).to_have_text("ada to move")
+    await stage.play(three, "2", "2")
+    await expect(reader.page.locator(".stand")).to_have_text("cy to move")
+    await expect(reader.page.locator(".seat-3 .clock")).to_have_class("clock running")
+    await stage.play(three, "1", "0", "2")
+    await stage.finish(three, ["loss", "win", "loss"], ["normal"] * 3, utilities=[2.0, 4.0, 1.0])
+    await expect(reader.page.locator(".stand")).to_have_text("bob won · normal end")
+    await expect(reader.page.locator('[data-part="detail"]')).to_have_text("Utility: ada 2, bob 4, cy 1")
+    await expect(reader.page.locator(".seat .clock")).to_have_text(["3rd", "1st", "2nd"])
+    await expect(reader.page.locator(".turn")).to_have_count(2)
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "causes", "utilities", "note", "places"),
+    [
+        (
+            "draw draw loss",
+            "normal normal timeout",
+            (),
+            "ada, bob share first place · timeout of cy",
+            "3rd 1st 1st",
+        ),
+        (
+            "loss draw draw",
+            "normal normal normal",
+            (1, 3, 3),
+            "bob, cy share first place · normal end",
+            "1st 1st 3rd",
+        ),
+        ("draw draw draw", "rule_draw rule_draw rule_draw", (0, 0, 0), "Draw · drawn by rule", "1st 1st 1st"),
+    ],
+)
+async def test_ends_of_three_in_words(stage, reader, three, outcomes, causes, utilities, note, places):
+    await reader.page.goto(stage.url())
+    shown = card(reader.page, three)
+    await expect(shown.locator(".note")).to_have_text("ada to move")
+    await stage.finish(three, outcomes.split(), causes.split(), utilities=[float(u) for u in utilities])
+    await expect(shown.locator(".note")).to_have_text(note)
+    await expect(shown.locator(".seat .clock")).to_have_text(places.split())
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+async def test_nothing_of_three_seats_overflows(stage, reader, three, width):
+    await stage.finish(three, ["loss", "win", "loss"], ["normal"] * 3, utilities=[2.0, 4.0, 1.0])
+    await reader.page.set_viewport_size({"width": width, "height": 740})
+    for path in ("/", "/ladders/share_out", f"/matches/{three}", "/agents/bob"):
+        await reader.page.goto(stage.url(path))
+        await expect(reader.page.get_by_text("bob").first).to_be_attached()
+        wide = "document.documentElement.scrollWidth"
+        assert await reader.page.evaluate(wide) <= width
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/ladders/connect_four", "/matches/{match}", f"/agents/{quote(HOSTILE)}"]
 )
@@ -426,7 +496,9 @@ async def test_void_match_leads_to_its_replay(stage, reader):
         assert (await link.get_attribute("href")) == f"/matches/{again}"
         await reader.page.reload()
     await link.click()
-    await expect(reader.page.locator(".stand")).to_have_text("It starts when both agents have a hand free.")
+    await expect(reader.page.locator(".stand")).to_have_text(
+        "It starts when all its agents have a hand free."
+    )
     await expect(reader.page.get_by_text("which was void")).to_be_visible()
     assert reader.faults == []
 
@@ -449,7 +521,7 @@ async def test_queued_match_begins_by_itself(stage, reader):
     page = reader.page
     await page.goto(stage.url(f"/matches/{match}"))
     await expect(page.locator('[data-part="status"]')).to_have_text("queued")
-    await expect(page.locator(".stand")).to_have_text("It starts when both agents have a hand free.")
+    await expect(page.locator(".stand")).to_have_text("It starts when all its agents have a hand free.")
     await expect(page.locator(".hole")).to_have_count(42)
     await expect(page.locator(".match .clock").first).to_be_hidden()
     await stage.start(match)

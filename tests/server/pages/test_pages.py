@@ -309,9 +309,10 @@ async def test_recent_matches_are_of_many_ladders(stage):
 
 
 class End:
-    def __init__(self, outcome, cause):
+    def __init__(self, outcome, cause, utility=None):
         self.outcome = outcome
         self.cause = cause
+        self.utility = utility
 
 
 @pytest.mark.parametrize(
@@ -323,10 +324,72 @@ class End:
         ([End("draw", "normal"), End("draw", "normal")], "½–½", "normal end"),
         ([End("void", "infrastructure"), End("void", "infrastructure")], "void", "server fault"),
         ([End(None, None), End(None, None)], "–", "not ended"),
+        ([End("win", "normal", 7.0), End("loss", "normal", 5.0)], "1–0", "normal end"),
+        ([End("draw", "rule_draw", 0.0)] * 2, "½–½", "drawn by rule"),
+        (
+            [End("loss", "normal", 2.0), End("win", "normal", 4.0), End("loss", "normal", 1.0)],
+            "2nd, 1st, 3rd",
+            "normal end",
+        ),
+        (
+            [End("draw", "normal", 3.0), End("loss", "normal", 1.0), End("draw", "normal", 3.0)],
+            "1st, 3rd, 1st",
+            "normal end",
+        ),
+        ([End("draw", "normal"), End("draw", "normal"), End("loss", "crash")], "1st, 1st, 3rd", "crash"),
+        ([End("void", "normal"), End("void", "no_show"), End("void", "normal")], "void", "no show"),
+        ([End(None, None)] * 3, "–", "not ended"),
     ],
 )
 async def test_end_in_words(seats, score, cause):
     assert (words.score(seats), words.cause(seats)) == (score, cause)
+
+
+async def test_seats_stand_in_the_order_of_their_places():
+    seats = [End("loss", "normal", utility) for utility in (0.0, 2.0, 5.0, 2.0)]
+    places = [(seat.utility, place) for seat, place in words.placed(seats)]
+    assert places == [(5.0, "1st"), (2.0, "2nd"), (2.0, "2nd"), (0.0, "4th")]
+
+
+async def three(stage):
+    """A match of three on a ladder of its own, played to its end: bob before ada before cy."""
+    await stage.open_ladder("share_out", "Share out")
+    for name in ("ada", "bob", "cy"):
+        await stage.agent(name)
+    match = await stage.begin("share_out", "ada", "bob", "cy")
+    await stage.play(match, "2", "2", "1", "0", "2")
+    await stage.finish(match, ["loss", "win", "loss"], ["normal"] * 3, utilities=[2.0, 4.0, 1.0])
+    return match
+
+
+@pytest.mark.usefixtures("share_out")
+@pytest.mark.parametrize("path", ["/", "/ladders/share_out", "/agents/ada"])
+async def test_results_of_three_are_told_by_place(stage, path):
+    match = await three(stage)
+    _, html = await fetch(stage, path)
+    result = re.search(r'<div class="result of-many">(.+?)</div>', html, flags=re.DOTALL)[1]
+    assert " ".join(re.sub("<[^>]+>", "", result).split()) == "bob 1st ada 2nd cy 3rd"
+    assert re.findall(r'class="name( won)?"><a href="/agents/(\w+)"', result) == [
+        (" won", "bob"),
+        ("", "ada"),
+        ("", "cy"),
+    ]
+    assert f'href="/matches/{match}" aria-label="match {match}, bob 1st"' in result
+
+
+@pytest.mark.usefixtures("share_out")
+async def test_page_of_a_match_of_three(stage):
+    match = await three(stage)
+    _, html = await fetch(stage, f"/matches/{match}")
+    told = re.search("<noscript><p[^>]*>(.+?)</p>", html, flags=re.DOTALL)[1]
+    words_told = " ".join(re.sub("<[^>]+>", "", told).split())
+    assert words_told.startswith("ada against bob against cy: 2nd, 1st, 3rd, normal end.")
+    assert "Seat 2 (bob) won by the rules of the game" in html
+    async with ClientSession() as session, session.get(stage.url(f"/fragments/matches/{match}")) as answer:
+        replay = await answer.json()
+    assert [seat["utility"] for seat in replay["view"]["players"]] == [2.0, 4.0, 1.0]
+    assert [round(change) for change in replay["changes"]] == [0, 80, -80]
+    assert [seat["last"] is not None for seat in replay["view"]["players"]] == [True] * 3
 
 
 @pytest.mark.parametrize("ratings", [[], [1500.0], [1200.0, 1867.3], [1499.9, 1500.1], [-800.0, 3000.0]])
