@@ -92,7 +92,17 @@ DEFAULT_LADDERS = (
     LadderSpec("connect_four_5x6", "connect_four(rows=5,columns=6,k=4)", "Connect four 5×6"),
     LadderSpec("othello", "othello", "Othello"),
     LadderSpec("tic_tac_toe", "tic_tac_toe", "Tic-tac-toe"),
+    LadderSpec("chess", "chess", "Chess"),
+    LadderSpec("checkers", "checkers", "Checkers"),
+    LadderSpec("go", "go", "Go 9×9"),
+    LadderSpec("hex", "hex(size=11,swap=true)", "Hex 11×11"),
+    LadderSpec("breakthrough", "breakthrough", "Breakthrough"),
+    LadderSpec("kalah", "kalah", "Kalah"),
+    LadderSpec("backgammon", "backgammon", "Backgammon"),
+    LadderSpec("connect_four_three", "connect_four_three", "Connect four for three"),
     LadderSpec("kuhn_poker", "kuhn_poker", "Kuhn poker"),
+    LadderSpec("leduc_poker", "leduc_poker", "Leduc poker"),
+    LadderSpec("centipede", "centipede", "Centipede"),
 )
 
 
