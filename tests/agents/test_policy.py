@@ -102,3 +102,24 @@ def test_timid_play_is_easily_read():
     start, own = Position.start(KUHN), table("timid")
     assert min(payoff(start, (own, other)) for other in pure_strategies(1)) < VALUE - 0.1
     assert max(payoff(start, (other, own)) for other in pure_strategies(0)) > VALUE + 0.1
+
+
+def test_a_row_for_many_texts_counts_where_no_exact_one_does():
+    table = {"2?/ x": {"b": 1}, "[12]?/*": {"p": 1}, "*": {"b": 1}}
+    game = games.load("kuhn_poker")
+    chosen = {
+        moves: Policy(game, table).choose(
+            Position.start(game, moves=moves.split()).observation(), Clock(1000)
+        )
+        for moves in ("d2 d0", "d1 d0", "d0 d1", "d1 d2 p b")
+    }
+    assert chosen == {"d2 d0": "b", "d1 d0": "p", "d0 d1": "b", "d1 d2 p b": "p"}
+
+
+def test_signs_of_a_text_stand_for_themselves():
+    """A question mark is a card that is hidden, and no sign for any character."""
+    game = games.load("kuhn_poker")
+    with pytest.raises(InputError, match="a row of the policy"):
+        Policy(game, {"??/*": {"p": 1}}).choose(
+            Position.start(game, moves=["d2", "d0"]).observation(), Clock(1000)
+        )
