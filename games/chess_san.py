@@ -37,7 +37,7 @@ def parse_san(state: Chess, text: str) -> int:
     Raises InputError if no legal move is meant, or more than one.
     """
     actions = list(state.actions())
-    meant = [action for action in actions if isinstance(text, str) and _means(state, action, text)]
+    meant = _meant(state, actions, text) if isinstance(text, str) else []
     if len(meant) != 1:
         raise InputError(
             "illegal_action",
@@ -70,8 +70,8 @@ def _plain(state: Chess, action: int) -> str:
     """Write a move without the sign of check."""
     origin, target = action & 63, action >> 6 & 63
     kind = kind_on(state.pieces, origin)
-    if kind == KING and abs(target - origin) == 2:
-        return "O-O" if target > origin else "O-O-O"
+    if castling := _castling(state, action):
+        return castling
     takes = "x" if _takes(state, action) else ""
     if kind == PAWN:
         file = square_name(origin)[0] if takes else ""
@@ -105,20 +105,33 @@ def _origin(state: Chess, action: int) -> str:
     return name[1] if all(other // 8 != origin // 8 for other in others) else name
 
 
-def _means(state: Chess, action: int, text: str) -> bool:
-    """Whether a text may mean a move: all that it says is so."""
-    plain = _plain(state, action)
-    castling, parts = _CASTLING.fullmatch(text), _SAN.fullmatch(text)
-    if castling is not None or parts is None:
-        return castling is not None and castling[1] == plain
-    name, kind = square_name(action & 63), LETTERS[kind_on(state.pieces, action & 63)].upper()
-    return (
-        not plain.startswith("O")
-        and (parts["piece"] or "P") == kind
-        and parts["file"] in ("", name[0])
-        and parts["rank"] in ("", name[1])
+def _castling(state: Chess, action: int) -> str:
+    """Write a move of the king by two squares; nothing for another move."""
+    origin, target = action & 63, action >> 6 & 63
+    if kind_on(state.pieces, origin) != KING or abs(target - origin) != 2:
+        return ""
+    return "O-O" if target > origin else "O-O-O"
+
+
+def _meant(state: Chess, actions: list[int], text: str) -> list[int]:
+    """Return the moves that a text may mean: all that it says of them is so."""
+    if castling := _CASTLING.fullmatch(text):
+        return [action for action in actions if _castling(state, action) == castling[1]]
+    parts = _SAN.fullmatch(text)
+    if parts is None:
+        return []
+    kind = LETTERS.index((parts["piece"] or "p").lower())
+    promotion = LETTERS.index((parts["promotion"] or " ").lower())
+    file_told = bool(parts["file"]) or kind != PAWN or not parts["takes"]
+    return [
+        action
+        for action in actions
+        if file_told
+        and square_name(action >> 6 & 63) == parts["target"]
+        and kind_on(state.pieces, action & 63) == kind
+        and action >> 12 == promotion
+        and parts["file"] in ("", square_name(action & 63)[0])
+        and parts["rank"] in ("", square_name(action & 63)[1])
         and bool(parts["takes"]) is _takes(state, action)
-        and parts["target"] == square_name(action >> 6 & 63)
-        and (parts["promotion"] or " ") == LETTERS[action >> 12].upper()
-        and (kind != "P" or not parts["takes"] or parts["file"] != "")
-    )
+        and not _castling(state, action)
+    ]

@@ -38,7 +38,7 @@ def check_text(game: Game, text: str) -> bool:
 
     Returns whether it was read.
     """
-    state = _read(game, text)
+    state = read(game, text)
     if state is None:
         return False
     assert game.format_position(state) == text
@@ -53,7 +53,8 @@ def check_text(game: Game, text: str) -> bool:
     return True
 
 
-def _read(game: Game, text: str) -> State | None:
+def read(game: Game, text: str) -> State | None:
+    """The state of a text; None if it was refused, as it has to be."""
     try:
         return game.parse_position(text)
     except InputError as refusal:
