@@ -42,6 +42,7 @@ from games.protocol import (
     kernel,
     like,
     mix,
+    routine,
     trailing_zeros,
     u64,
     variant,
@@ -218,7 +219,7 @@ def sides(state: Go) -> tuple[Points, Points, Points]:
     return state.me & full, state.other & full, without(full, state.me | state.other)
 
 
-@kernel
+@routine
 def legal(state: Go) -> Points:
     """Points where the player to move may set a stone."""
     me, other, empty = sides(state)

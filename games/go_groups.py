@@ -4,7 +4,19 @@
 `stride` is the number of bits of a row.
 """
 
-from games.go_points import Points, around, count, first, flood, nothing, point, some, without
+from games.go_points import (
+    Points,
+    around,
+    between,
+    count,
+    first,
+    flood,
+    nothing,
+    point,
+    shifted,
+    some,
+    without,
+)
 from games.protocol import kernel
 
 REACH = 3
@@ -41,13 +53,21 @@ def stifled(stone: Points, other: Points, empty: Points, stride: int) -> Points:
 
 
 @kernel
+def roomy(stones: Points, empty: Points, stride: int) -> Points:
+    """Return the stones next to two empty points or more."""
+    beside = shifted(empty, 1, stones) & shifted(empty, stride, stones)
+    return beside | between(empty, 1, stones) | between(empty, stride, stones)
+
+
+@kernel
 def no_suicide(tight: Points, me: Points, other: Points, empty: Points, stride: int) -> Points:
     """Points where a group next to the `tight` ones makes a move of `me` legal: no empty point need be near.
 
     An own group does so that has another liberty, and a group of the opponent that has no other.
     """
-    found = nothing()
-    left = around(tight, stride, me | other)
+    safe = roomy(me | other, empty, stride)
+    found = around(safe & me, stride, tight)
+    left = without(around(without(tight, found), stride, me | other), safe)
     while some(left):
         stone = point(first(left))
         own = some(stone & me)

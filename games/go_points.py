@@ -93,6 +93,13 @@ def beside(low: word, bits: word, high: word, step: int) -> word:
 
 
 @kernel
+def amid(low: word, bits: word, high: word, step: int) -> word:
+    """Return what shifts of a word by `step` both ways have in common. To be cut."""
+    rest = WORD_BITS - step
+    return (bits << step | low >> rest) & (bits >> step | high << rest)
+
+
+@kernel
 def shifted(points: Points, step: int, inside: Points) -> Points:
     """Points that lie `step` bits, fewer than a word has, after or before others, as far as `inside`."""
     zero = u64(0)
@@ -103,6 +110,20 @@ def shifted(points: Points, step: int, inside: Points) -> Points:
         beside(points.c, points.d, points.e, step) & inside.d,
         beside(points.d, points.e, points.f, step) & inside.e,
         beside(points.e, points.f, zero, step) & inside.f,
+    )
+
+
+@kernel
+def between(points: Points, step: int, inside: Points) -> Points:
+    """Points of `inside` that lie `step` bits after one point and before another."""
+    zero = u64(0)
+    return Points(
+        amid(zero, points.a, points.b, step) & inside.a,
+        amid(points.a, points.b, points.c, step) & inside.b,
+        amid(points.b, points.c, points.d, step) & inside.c,
+        amid(points.c, points.d, points.e, step) & inside.d,
+        amid(points.d, points.e, points.f, step) & inside.e,
+        amid(points.e, points.f, zero, step) & inside.f,
     )
 
 

@@ -98,11 +98,24 @@ OPERATORS = ("__and__", "__or__", "__xor__", "__invert__")
 
 _kernels: list[Callable[..., Any]] = []
 _classes: dict[str, type] = {}
+apart: set[Callable[..., Any]] = set()
+"""Kernels that are not inlined by force."""
 _watchers: list[Callable[[Any], None]] = []
 
 
 def kernel(function: F) -> F:
     """Let compiled code call a function: one that state methods or searches use."""
+    _take_part(function)
+    return function
+
+
+def routine(function: F) -> F:
+    """Let compiled code call a function as `kernel` does, but do not inline it by force.
+
+    For a large one that `actions` needs: the loop over a small generator is inlined, over a large one is not,
+    and takes several times as long.
+    """
+    apart.add(function)
     _take_part(function)
     return function
 

@@ -259,7 +259,8 @@ def _teach(part: Any) -> None:
         for name in protocol.constants(part):
             _teach_constant(name)
     else:
-        register_jitable(forceinline=True)(part)  # then constants of a variant unroll its loops
+        # Inlined, constants of a variant unroll its loops.
+        register_jitable(forceinline=part not in protocol.apart)(part)
 
 
 for _name, _parameters in protocol.PARAMETERS.items():
