@@ -60,13 +60,14 @@ LOOKS: dict[Style, Looks] = {
         framed=marks.cell_outlines,
     ),
     "wood": Looks(
-        grid_layout(0.12), grounds.wood_ground, pieces.stone, under=marks.nothing, over=marks.dot(0.14)
+        grid_layout(0.12), grounds.wood_ground, pieces.stone, under=marks.nothing, over=marks.dot(0.16)
     ),
     "cells": Looks(
         layouts.hex_layout,
         grounds.cells_ground,
         pieces.hex_stone,
         under=marks.nothing,
+        over=marks.dot(0.14),
         line=marks.chain_line,
     ),
     "pits": Looks(layouts.pits_layout, grounds.pits_ground, pieces.pit, under=marks.nothing, over=marks.ring),

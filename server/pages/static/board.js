@@ -27,12 +27,13 @@ const STYLES = {
     line: marks.nothing,
     framed: marks.cellOutlines,
   },
-  wood: { layout: gridLayout(0.12), ground: grounds.woodGround, piece: pieces.stone, under: marks.nothing, over: marks.dot(0.14) },
+  wood: { layout: gridLayout(0.12), ground: grounds.woodGround, piece: pieces.stone, under: marks.nothing, over: marks.dot(0.16) },
   cells: {
     layout: layouts.hexLayout,
     ground: grounds.cellsGround,
     piece: pieces.hexStone,
     under: marks.nothing,
+    over: marks.dot(0.14),
     line: marks.chainLine,
   },
   pits: {
