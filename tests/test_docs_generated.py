@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ def test_a_stale_page_is_seen() -> None:
 def test_a_stale_page_fails_the_check(tmp_path: Path) -> None:
     for name in ("generate.py", "fields.toml", "settings.md", "protocol.schema.json"):
         (tmp_path / name).write_bytes((ROOT / "docs" / name).read_bytes())
+    shutil.copytree(ROOT / "docs" / "games", tmp_path / "games")
 
     def check() -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(tmp_path / "generate.py"), "--check"]

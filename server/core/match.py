@@ -205,9 +205,8 @@ def _made(match: Match, position: Position, event: Action, timing: Timing) -> St
 
 def _go_on(match: Match, at: float) -> Step:
     """Ask for the next action, if there is one."""
-    position = match.position
-    if position.is_terminal():
-        result = by_utilities(position.utilities(), rule_draw=position.rule_draw())
+    if match.position.is_terminal():
+        result = by_utilities(match.position.utilities(), rule_draw=match.position.rule_draw())
         return _finish(replace(match, open=None), at, result)
     return _ask(match, at)
 

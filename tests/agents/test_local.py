@@ -214,7 +214,7 @@ def test_a_fault_of_one_of_three_is_a_loss_of_that_one(scripted, seat):
     names = ["random"] * 3
     names[seat] = "mine.py"
     result = play_match(THREE, agents, CONTROL, moves=["5", "5", "4"], names=names)
-    assert result.outcomes == tuple("loss" if other == seat else "win" for other in range(3))
+    assert result.outcomes == tuple("loss" if other == seat else "draw" for other in range(3))
     assert result.causes == tuple("illegal_action" if other == seat else "normal" for other in range(3))
     assert result.fault.command().startswith(f"plyground play {' '.join(names)} --game connect_four_three")
 
