@@ -16,7 +16,7 @@ from games.board import Board, Cell
 from games.game import Game
 from games.notation import SIDES, bad_position, read_action, split_side
 from games.options import Option
-from games.protocol import State, as_state, compiled, kernel, like, mix, u64, word
+from games.protocol import State, as_state, compiled, kernel, like, mix, signed, u64, word
 
 PITS = 6
 """Pits of a row; the store comes after them."""
@@ -122,13 +122,13 @@ class Kalah(NamedTuple):
 @kernel
 def seeds_at(side: word, pit: int) -> int:
     """Seeds in one pit of a side, or with PITS in its store."""
-    return int(side >> 8 * pit & u64(0xFF))
+    return signed(side >> 8 * pit & u64(0xFF))
 
 
 @kernel
 def sum_of(side: word) -> int:
     """Sum of all eight bytes."""
-    return int(u64(side * u64(ONES)) >> 56)
+    return signed(u64(side * u64(ONES)) >> 56)
 
 
 @kernel

@@ -159,6 +159,11 @@ def leading_zeros(bits: word) -> int:
     return 64 - bits.bit_length()
 
 
+def signed(bits: word) -> int:
+    """Return a word below 2**63 as an int: in compiled code `int(bits)` stays a word, never negative."""
+    return int(bits)
+
+
 def dot(values: Any, weights: Sequence[float]) -> float:
     """Sum of the fields of a NamedTuple, each times its weight.
 
@@ -186,7 +191,7 @@ def mix(bits: word) -> word:
 def draw(rng: word, number: int, end: int) -> int:
     """Draw one of 0 .. end - 1: the draw of this number, from 0, that 64 random bits give (see `mix`)."""
     bits = mix(u64(rng + u64(number + 1) * u64(0xD1B5_4A32_D192_ED03)))
-    return int(((bits >> 32) * u64(end)) >> 32)
+    return signed(((bits >> 32) * u64(end)) >> 32)
 
 
 # state classes ----------------------------------------------------------------------------------------

@@ -185,6 +185,11 @@ def _u64(value: Any) -> Any:  # noqa: ARG001
     return lambda value: np.uint64(value)  # noqa: PLW0108 - numba wants a function
 
 
+@overload(protocol.signed, strict=False)
+def _signed(bits: Any) -> Any:  # noqa: ARG001
+    return lambda bits: np.int64(bits)  # noqa: PLW0108 - numba wants a function
+
+
 @intrinsic
 def _count_ones(_context: Any, bits: Any) -> Any:  # noqa: ARG001
     def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

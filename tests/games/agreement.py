@@ -8,6 +8,7 @@ import pytest
 from games import Position
 from games.kernel.jit import native, njit
 from games.perft import plies
+from games.protocol import mix, u64
 
 
 @njit
@@ -27,10 +28,10 @@ def look(s: Any, weights: Any, found: Any) -> Any:
 
 
 @njit
-def follow(s: Any, a: int) -> Any:
-    """State after an action or outcome, with its features seen from both sides."""
+def follow(s: Any, a: int, rng: Any) -> Any:
+    """State after an action or outcome, with its features seen from both sides and an action of a playout."""
     after = s.result(a)
-    return after, after.features(0), after.features(1)
+    return after, after.features(0), after.features(1), after.playout_action(rng)
 
 
 def agrees(position: Position, weights: Any) -> None:
@@ -52,4 +53,6 @@ def agrees(position: Position, weights: Any) -> None:
     assert values == pytest.approx(expected)
     for ply in plies(state):
         after = state.result(ply)
-        assert follow(native(state), ply) == (after, after.features(0), after.features(1))
+        rng = mix(u64(ply))
+        expected_after = after, after.features(0), after.features(1), after.playout_action(rng)
+        assert follow(native(state), ply, np.uint64(rng)) == expected_after

@@ -17,10 +17,12 @@ from games.perft import plies
 from games.protocol import (
     bitboard,
     compiled,
+    draw,
     leading_zeros,
     like,
     mix,
     popcount,
+    signed,
     trailing_zeros,
     u64,
     variant,
@@ -211,6 +213,22 @@ def test_trap_7_arithmetic_of_words_is_that_of_plain_python():
     rng = random.Random(64)
     for bits in [1, 2**63, 2**64 - 1, *(rng.getrandbits(64) | 1 for _ in range(200))]:
         assert numbers(np.uint64(bits)) == numbers.py_func(bits)
+
+
+@njit
+def below(one, other):
+    low = signed(one & u64(255)), signed(other & u64(255))
+    return low[0] - low[1], max(0, low[0]), draw(one, 0, 5) - 5
+
+
+def test_trap_7_a_word_made_a_number_can_become_negative():
+    """Of `int(word)` compiled code makes a word: 1 - 2 is 2**64 - 1 then, and max() of it and 0 a float."""
+    rng = random.Random(65)
+    for _ in range(200):
+        one, other = rng.getrandbits(64), rng.getrandbits(64)
+        found = below(np.uint64(one), np.uint64(other))
+        assert found == below.py_func(one, other)
+        assert set(map(type, found)) == {int}
 
 
 def test_trap_8_state_of_python_numbers_is_refused_by_compiled_code():
