@@ -173,7 +173,7 @@ def mix(bits: word) -> word:
 def draw(rng: word, number: int, end: int) -> int:
     """Draw one of 0 .. end - 1: the draw of this number, from 0, that 64 random bits give (see `mix`)."""
     bits = mix(u64(rng + u64(number + 1) * u64(0xD1B5_4A32_D192_ED03)))
-    return int(((bits >> 32) * u64(end)) >> 32)
+    return int(((bits >> 32) * u64(end)) >> 32) | 0  # in machine code int() alone would leave it unsigned
 
 
 # state classes ----------------------------------------------------------------------------------------
