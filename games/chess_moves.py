@@ -7,6 +7,7 @@ pieces is worked out once a position, as a few words.
 from typing import NamedTuple
 
 from games.chess_board import (
+    BISHOP,
     COLUMNS,
     FALLING,
     FULL,
@@ -14,6 +15,7 @@ from games.chess_board import (
     LIGHT,
     NOT_A,
     NOT_H,
+    QUEEN,
     RANK_1,
     RANKS,
     RISING,
@@ -36,7 +38,7 @@ from games.chess_board import (
     straight_attacks,
     straight_sliders,
 )
-from games.protocol import kernel, popcount, trailing_zeros, u64, word
+from games.protocol import LISTED, kernel, popcount, trailing_zeros, u64, word
 
 PUSH, LEFT, RIGHT, DOUBLE, KNIGHTS, DIAGONALS, STRAIGHTS, KINGS = range(8)
 """Ways to move. In the pawns' ways, the first four, all of them move at once, in the others piece by piece.
@@ -212,6 +214,34 @@ def count_moves(pieces: Pieces, turn: Turn, enough: int) -> int:
         if number >= enough:
             break
     return number
+
+
+@kernel
+def move_at(pieces: Pieces, turn: Turn, number: int) -> int:
+    """Return one of the moves that `count_moves` counts by its number from 0, as an action."""
+    for way in range(WAYS):
+        left = movers(pieces, turn, way)
+        while left != u64(0):
+            origin = trailing_zeros(left)
+            left &= left - u64(1)
+            there = targets(pieces, turn, way, origin)
+            ends = there & u64(LAST_RANKS) if way < DOUBLE else u64(0)
+            simple = popcount(there)
+            if number < simple + 3 * popcount(ends):
+                kind = 0
+                if number >= simple:  # to a bishop, a knight or a rook
+                    there, kind = ends, BISHOP + (number - simple) % 3
+                    number = (number - simple) // 3
+                for _ in range(number):
+                    there &= there - u64(1)
+                target = trailing_zeros(there)
+                if kind == 0 and ends >> target & u64(1) != u64(0):
+                    kind = QUEEN
+                if way < KNIGHTS:
+                    origin = target - pawn_step(way, turn.mover)
+                return origin | target << 6 | kind << 12
+            number -= simple + 3 * popcount(ends)
+    return LISTED
 
 
 @kernel

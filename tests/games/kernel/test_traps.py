@@ -281,7 +281,7 @@ def test_trap_9_parameters_have_the_same_names_in_every_game():
 
 # trap 10 -----------------------------------------------------------------------------------------------
 
-PLY_CAP = 512
+PLY_CAP = 2_000
 ACTIONS = 2**15
 
 
