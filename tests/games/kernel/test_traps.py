@@ -25,30 +25,30 @@ class Features(NamedTuple):
 
 
 @bitboard
-class Points(NamedTuple):
+class TwoWords(NamedTuple):
     """A board of 128 cells."""
 
     lo: word
     hi: word
 
     def __and__(self, other):
-        return Points(self.lo & other.lo, self.hi & other.hi)
+        return TwoWords(self.lo & other.lo, self.hi & other.hi)
 
     def __or__(self, other):
-        return Points(self.lo | other.lo, self.hi | other.hi)
+        return TwoWords(self.lo | other.lo, self.hi | other.hi)
 
     def __xor__(self, other):
-        return Points(self.lo ^ other.lo, self.hi ^ other.hi)
+        return TwoWords(self.lo ^ other.lo, self.hi ^ other.hi)
 
     def __invert__(self):
-        return Points(u64(~self.lo), u64(~self.hi))
+        return TwoWords(u64(~self.lo), u64(~self.hi))
 
 
 @compiled
 class Wide(NamedTuple):
     """A toy game with a board of two words, a count and a constant; each player may move twice in a row."""
 
-    board: Points
+    board: TwoWords
     count: int
 
     limit = 5
@@ -63,8 +63,8 @@ class Wide(NamedTuple):
 
     def result(self, a):
         if a < 64:
-            return like(self, self.board ^ Points(u64(1) << self.count, u64(0)), self.count + 1)
-        return like(self, self.board ^ ~Points(u64(0), u64(1) << 63), self.count + 1)
+            return like(self, self.board ^ TwoWords(u64(1) << self.count, u64(0)), self.count + 1)
+        return like(self, self.board ^ ~TwoWords(u64(0), u64(1) << 63), self.count + 1)
 
     def is_terminal(self):
         return self.count >= self.limit
@@ -298,7 +298,7 @@ def test_field_of_another_type_is_refused():
 
 def test_operators_constants_and_repeated_turns_compile():
     rng = random.Random(2)
-    start = Wide(Points(0, 0), 0)
+    start = Wide(TwoWords(0, 0), 0)
     for _ in range(20):
         for state, moves in random_states(start, rng):
             assert play(native(start), np.array(moves, dtype=np.int64)) == state
@@ -309,7 +309,7 @@ def test_operators_constants_and_repeated_turns_compile():
 def test_variant_has_its_own_constants_in_compiled_code():
     short = variant(Wide, "Wide_2", limit=2)
     assert variant(Wide, "Wide_2", limit=2) is short
-    start = short(Points(0, 0), 0)
+    start = short(TwoWords(0, 0), 0)
     after = play(native(start), np.array([0, 0], dtype=np.int64))
     assert type(after) is short
     assert facts(native(after), 0)[1]
