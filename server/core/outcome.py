@@ -68,9 +68,23 @@ class Result:
         Against a seat in a lower place it is 1, in the same one 1/2, in a higher one 0: for two seats 1 for a
         win, 1/2 for a draw, 0 for a loss. More utility always gives more.
         """
-        if self.void:
-            return (None,) * len(self.outcomes)
-        return _mean_scores(self.utilities or [_MERITS[outcome] for outcome in self.outcomes])
+        return (None,) * len(self.outcomes) if self.void else _mean_scores(self._merits)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the outcomes are those that places give: by the utilities if there are any."""
+        return not self.void and self.outcomes == _outcomes(self._merits)
+
+    @property
+    def _merits(self) -> Sequence[float]:
+        """Numbers by which the seats are placed."""
+        return self.utilities or [_MERITS[outcome] for outcome in self.outcomes]
+
+
+def _outcomes(merits: Sequence[float]) -> tuple[Outcome, ...]:
+    best = max(merits)
+    top = Outcome.DRAW if sum(merit == best for merit in merits) > 1 else Outcome.WIN
+    return tuple(top if merit == best else Outcome.LOSS for merit in merits)
 
 
 def _mean_scores(merits: Sequence[float]) -> tuple[float, ...]:
@@ -83,10 +97,8 @@ def _mean_scores(merits: Sequence[float]) -> tuple[float, ...]:
 
 def by_utilities(utilities: Sequence[float], *, rule_draw: bool = False) -> Result:
     """Return the result of a game played to its end; `rule_draw` if a rule such as repetition drew it."""
-    best = max(utilities)
-    top = Outcome.DRAW if sum(utility == best for utility in utilities) > 1 else Outcome.WIN
     return Result(
-        tuple(top if utility == best else Outcome.LOSS for utility in utilities),
+        _outcomes(utilities),
         (Cause.RULE_DRAW if rule_draw else Cause.NORMAL,) * len(utilities),
         utilities=tuple(utility + 0.0 for utility in utilities),  # no zero with a sign is shown to anybody
     )

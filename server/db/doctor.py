@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from games.protocol import CHANCE
 from server.core import elo
 from server.core.names import name_key
-from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result, by_utilities
+from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result
 from server.db import doctor_clock
 from server.db.doctor_clock import CLOCK_STEP
 from server.db.finding import Finding, Findings, grouped
@@ -108,22 +108,20 @@ def _seats_are_whole(conn: Connection) -> Findings:
 
 def _finished_seats(match_id: int, rows: list[Row[Any]]) -> Findings:
     """Check that one seat alone has won or several have drawn, as the utilities say if there are any."""
-    outcomes = [row.outcome for row in rows]
-    wins, draws, losses = (outcomes.count(outcome) for outcome in ("win", "draw", "loss"))
-    won = wins == 1 and losses and not draws
-    drawn = draws > 1 and not wins
-    sound = wins + draws + losses == len(rows) and (won or drawn)
+    outcomes, causes = [row.outcome for row in rows], [row.cause for row in rows]
+    rated = tuple(Outcome(outcome) for outcome in outcomes if outcome in _RATED_OUTCOMES)
+    sound = len(rated) == len(rows) and Result(rated, ()).sound
     if not sound:
         yield Finding("outcome", f"match {match_id} is finished, with outcomes {outcomes}")
-    causes = [row.cause for row in rows]
     if any(cause not in _RATED_CAUSES for cause in causes):
         yield Finding("cause", f"match {match_id} is finished, with causes {causes}")
-    utilities = [row.utility for row in rows]
-    if sound and any(utility is not None for utility in utilities):
-        given = None if None in utilities else list(by_utilities(utilities).outcomes)
-        if outcomes != given or not PLAYED_OUT.issuperset(causes):
+    utilities = tuple(row.utility for row in rows if row.utility is not None)
+    if sound and utilities:
+        whole = len(utilities) == len(rows) and PLAYED_OUT.issuperset(causes)
+        if not whole or not Result(rated, (), utilities=utilities).sound:
             ended = f"has outcomes {outcomes} and causes {causes}"
-            yield Finding("utility", f"match {match_id} {ended}, with utilities {utilities}")
+            shown = [row.utility for row in rows]
+            yield Finding("utility", f"match {match_id} {ended}, with utilities {shown}")
 
 
 def _utilities_are_written(conn: Connection) -> Findings:

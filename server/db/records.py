@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from server.core import elo
 from server.core.match_events import Timing
-from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result, by_utilities
+from server.core.outcome import PLAYED_OUT, Cause, Outcome, Result
 from server.db.schema import matches, moves, ratings, results, seats
 
 
@@ -258,10 +258,9 @@ def _scores(match: Ended) -> list[float]:
     causes = tuple(Cause(seat.cause) for seat in match.by_seat)
     scores = [seat.score for seat in match.by_seat]
     utilities = tuple(seat.utility for seat in match.by_seat if seat.utility is not None)
-    right = len(scores) > 1 and len(utilities) in {0, len(scores)}
-    if right and utilities:
-        right = outcomes == by_utilities(utilities).outcomes and PLAYED_OUT.issuperset(causes)
-    if not right or scores != list(Result(outcomes, causes, utilities=utilities).scores):
+    result = Result(outcomes, causes, utilities=utilities)
+    whole = not utilities or (len(utilities) == len(scores) and PLAYED_OUT.issuperset(causes))
+    if len(scores) < 2 or not whole or not result.sound or scores != list(result.scores):
         given = f"{outcomes} by {causes} with scores {scores} and utilities {utilities}"
         raise ValueError(f"match {match.match_id} cannot be rated: {given}")
     return scores

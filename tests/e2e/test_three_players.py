@@ -1,4 +1,7 @@
-"""A ladder of a game of three: real matches of three agents, rated by places, with the seats moving on."""
+"""A ladder of a game of three: real matches of three agents, rated by places, with the seats moving on.
+
+And one of a game of two whose sum is not zero.
+"""
 
 import signal
 from collections import Counter, defaultdict
@@ -6,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from harness import QUIET, RawAgent, Server, SteadyAgent, wait_for
+from harness import FAST, QUIET, RawAgent, Server, SteadyAgent, wait_for
 
 NAMES = ("ada", "bob", "cy")
 GAMES = 18
@@ -117,3 +120,31 @@ def test_a_match_of_three_is_taken_up_after_a_kill_and_drawn_by_rule(
     server.doctor()
     for agent in back:
         agent.close()
+
+
+def test_house_agents_play_for_three_and_for_a_sum_that_is_not_zero(
+    make_server: Callable[..., Server],
+) -> None:
+    server = make_server(**FAST)
+    server.open_ladders({"trio": "connect_four_three", "legs": "centipede"}, move_ms=5_000)
+    server.start()
+    wait_for(lambda: len(finished(server)) >= 4, "matches of three house agents", timeout_s=300)
+    wait_for(
+        lambda: len(server.items("matches?ladder=legs&state=finished")) >= 4, "some of two", timeout_s=300
+    )
+    server.doctor()
+    by_seat = [[player["agent"] for player in match["players"]] for match in finished(server)[::-1]]
+    first = by_seat[0]
+    assert len(set(first)) == 3, "there are three house agents, so all of them are at every table"
+    assert by_seat[:3] == [first, [*first[1:], first[0]], [*first[2:], *first[:2]]]
+    for match in (*finished(server), *server.items("matches?ladder=legs&state=finished")):
+        players = match["players"]
+        best = max(player["utility"] for player in players)
+        top = [player for player in players if player["utility"] == best]
+        given = "win" if len(top) == 1 else "draw"
+        assert all(player["outcome"] == (given if player in top else "loss") for player in players)
+        gained = {player["utility"]: player["elo_after"] - player["elo_before"] for player in players}
+        assert len(players) > 2 or len(gained) == 1 or gained[best] == max(gained.values())
+    for ladder in ("trio", "legs"):
+        for row in server.standings(ladder).values():
+            assert row["games"] == row["wins"] + row["draws"] + row["losses"]

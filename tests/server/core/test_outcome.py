@@ -45,6 +45,31 @@ def test_more_utility_is_a_higher_score_and_the_scores_share_one_sum(utilities):
         assert (score == other) == (mine == theirs)
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "utilities", "sound"),
+    [
+        ((WIN, LOSS), (), True),
+        ((DRAW, DRAW), (), True),
+        ((WIN, WIN), (), False),
+        ((LOSS, LOSS), (), False),
+        ((DRAW, LOSS), (), False),
+        ((VOID, VOID), (), False),
+        ((WIN, LOSS, LOSS), (), True),
+        ((DRAW, DRAW, LOSS), (), True),
+        ((WIN, WIN, LOSS), (), False),
+        ((WIN, DRAW, LOSS), (), False),
+        ((DRAW, LOSS, LOSS), (), False),
+        ((WIN, LOSS), (5.0, 3.0), True),
+        ((WIN, LOSS), (3.0, 5.0), False),
+        ((DRAW, DRAW), (3.0, 5.0), False),
+        ((DRAW, DRAW, LOSS), (2.0, 2.0, 0.0), True),
+    ],
+)
+def test_which_outcomes_places_give(outcomes, utilities, sound):
+    causes = (Cause.NORMAL,) * len(outcomes)
+    assert Result(outcomes, causes, utilities=utilities).sound == sound
+
+
 def test_a_draw_by_a_rule_says_so_for_every_seat():
     result = by_utilities((0.0, 0.0), rule_draw=True)
     assert (result.outcomes, result.causes) == ((DRAW, DRAW), (Cause.RULE_DRAW,) * 2)

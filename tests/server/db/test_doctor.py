@@ -125,7 +125,7 @@ DAMAGE = {
     "one utility alone": (["UPDATE seats SET utility = 1 WHERE match_id = 4 AND seat = 0"], ["utility"]),
     "utilities of a game that was not played to its end": (
         [
-            "UPDATE seats SET utility = seat WHERE match_id = 4",
+            "UPDATE seats SET utility = 1 - seat WHERE match_id = 4",
             "UPDATE seats SET cause = 'timeout' WHERE match_id = 4 AND outcome = 'loss'",
         ],
         ["utility"],
