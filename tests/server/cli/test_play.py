@@ -46,7 +46,7 @@ async def test_three_agents_move_up_one_seat_after_every_game(plyground):
     assert [agent["agent"] for agent in played["agents"]] == names
     for agent in played["agents"]:
         assert [seat["games"] for seat in agent["seats"]] == [1, 1, 1]
-    assert sum(agent["points"] for agent in played["agents"]) == 3
+    assert sum(agent["points"] for agent in played["agents"]) == 4.5, "half a point a seat and match"
     assert [match["cause"] for match in played["matches"]] == [["normal"] * 3] * 3
 
 
@@ -58,7 +58,7 @@ async def test_a_person_plays_with_two_others(plyground):
     first, second, *_ = result.out.splitlines()
     assert (first, second) == ("x random #1   o me   ■ random #3", "you are o")
     assert "■ random #3 played" in result.out
-    assert "random #1 and random #3 won (me: resignation)" in result.out
+    assert "drawn (me: resignation)" in result.out
 
 
 async def test_the_counts_are_those_of_the_matches(plyground):
