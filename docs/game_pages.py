@@ -7,11 +7,10 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
-from games.picture import svg
-
 import games
 from games import CHANCE, Game, Position
 from games.options import written
+from games.picture import svg
 
 MOST_ACTIONS = 8
 """Actions shown as examples."""

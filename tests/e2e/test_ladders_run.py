@@ -7,15 +7,15 @@ import json
 import pytest
 from harness import Server, wait_for
 
-LADDERS = {
-    "tic_tac_toe": "tic_tac_toe",
-    "connect_four": "connect_four",
-    "connect_four_5x6": "connect_four(rows=5,columns=6,k=4)",
-    "othello": "othello",
-    "kuhn_poker": "kuhn_poker",
+import games
+from agents import roster
+from server import settings
+
+LADDERS = {ladder.name: ladder.game for ladder in settings.DEFAULT_LADDERS}
+AGENTS = {
+    name: sum(agent.plays(games.load(game)) for agent in roster.load()) for name, game in LADDERS.items()
 }
-AGENTS = {"othello": 7, "kuhn_poker": 3}
-"""House agents on a ladder, where there are not six."""
+"""House agents on a ladder."""
 
 
 def finished(server: Server, ladder: str) -> list[dict]:
@@ -27,7 +27,7 @@ def played(house_server: Server) -> Server:
     """The server with all its house agents, after at least two rated matches on every ladder."""
     for ladder in LADDERS:
         wait_for(
-            lambda ladder=ladder: len(house_server.standings(ladder)) >= AGENTS.get(ladder, 6),
+            lambda ladder=ladder: len(house_server.standings(ladder)) >= AGENTS[ladder],
             f"the house agents of {ladder}",
             timeout_s=180,
         )
@@ -37,6 +37,12 @@ def played(house_server: Server) -> Server:
             timeout_s=180,
         )
     return house_server
+
+
+def test_every_game_has_a_ladder_and_enough_agents_for_it() -> None:
+    assert {games.load(game).name for game in LADDERS.values()} == set(games.names())
+    for name, game in LADDERS.items():
+        assert AGENTS[name] >= max(3, games.load(game).players), name
 
 
 def test_the_ladders_play_their_games(house_server: Server) -> None:
@@ -52,7 +58,7 @@ def test_standings_move_by_what_was_played(played: Server, ladder: str) -> None:
         if {player["outcome"] for player in match["players"]} == {"win", "loss"}
     ]
     rows = played.standings(ladder)
-    assert len(rows) == AGENTS.get(ladder, 6)
+    assert len(rows) == AGENTS[ladder]
     assert sum(row["games"] for row in rows.values()) >= 2 * len(decided)
     for row in rows.values():
         assert row["games"] == row["wins"] + row["draws"] + row["losses"]
@@ -107,7 +113,7 @@ def test_the_data_hold_together_while_it_runs(played: Server) -> None:
 
 
 def test_a_wrong_address_answers_a_problem(house_server: Server) -> None:
-    status, body = house_server.get("/api/v1/ladders/chess/standings")
+    status, body = house_server.get("/api/v1/ladders/halma/standings")
     assert status == 404
     problem = json.loads(body)
     assert problem["code"] == "unknown_ladder"

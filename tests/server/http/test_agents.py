@@ -5,8 +5,12 @@ from prometheus_client import Counter
 from yarl import URL
 
 from server.db.matches import SeatResult
+from server.settings import DEFAULT_LADDERS
 
 WIN = [SeatResult("win", "normal", 1.0), SeatResult("loss", "normal", 0.0)]
+
+
+LADDERS = [ladder.name for ladder in DEFAULT_LADDERS]
 
 
 async def test_games_say_what_can_be_played(get):
@@ -22,13 +26,7 @@ async def test_games_say_what_can_be_played(get):
 
 async def test_ladders_in_the_order_of_the_settings(get):
     page = await get("/api/v1/ladders")
-    assert [ladder["name"] for ladder in page["items"]] == [
-        "connect_four",
-        "connect_four_5x6",
-        "othello",
-        "tic_tac_toe",
-        "kuhn_poker",
-    ]
+    assert [ladder["name"] for ladder in page["items"]] == LADDERS
     one = await get("/api/v1/ladders/connect_four_5x6")
     assert one in page["items"]
     assert one["game"] == "connect_four(rows=5,columns=6,k=4)"
