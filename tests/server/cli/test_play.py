@@ -58,7 +58,7 @@ async def test_a_person_plays_with_two_others(plyground):
     first, second, *_ = result.out.splitlines()
     assert (first, second) == ("x random #1   o me   ■ random #3", "you are o")
     assert "■ random #3 played" in result.out
-    assert "drawn (me: resignation)" in result.out
+    assert "random #1 and random #3 share first place (me: resignation)" in result.out
 
 
 async def test_the_counts_are_those_of_the_matches(plyground):
