@@ -157,7 +157,7 @@ async def test_filters(world, get):
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [
-        ("ladder=chess", 404, "unknown_ladder"),
+        ("ladder=halma", 404, "unknown_ladder"),
         ("agent=nobody", 404, "unknown_agent"),
         ("state=lost", 400, "bad_parameter"),
         ("limit=0", 400, "bad_parameter"),
