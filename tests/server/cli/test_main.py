@@ -62,14 +62,18 @@ async def test_version(plyground):
     [
         (["chess"], "", ["expected a command, got 'chess'", "available: serve, play"]),
         (["--chess"], "", ["no such option", "'--chess'"]),
-        (["play", "random"], "play", ["missing argument 'B'"]),
+        (["play", "random"], "play", ["expected 2 agents, one a seat of connect_four, got 1"]),
         (["play", "random", "random", "--what"], "play", ["no such option"]),
         (
             ["play", "random", "random", "--games", "0"],
             "play",
             ["'--games'", "expected a whole number from 1, got '0'"],
         ),
-        (["play", "random", "random", "more"], "play", ["unexpected extra argument", "more"]),
+        (
+            ["play", "random", "random", "more"],
+            "play",
+            ["expected 2 agents, one a seat of connect_four, got 3"],
+        ),
         (
             ["perft", "tic_tac_toe", "many"],
             "perft",
