@@ -138,8 +138,8 @@ def test_a_path_that_is_no_agent_is_refused(house_server: Server, path: str) -> 
 
 
 def test_a_ladder_that_is_not_there_is_refused(house_server: Server) -> None:
-    answer = house_server.plyground("connect", str(EXAMPLE), "--ladder", "chess", "--name", "nobody")
-    assert_one_sentence(answer, "chess", "connect_four_5x6")
+    answer = house_server.plyground("connect", str(EXAMPLE), "--ladder", "halma", "--name", "nobody")
+    assert_one_sentence(answer, "halma", "connect_four_5x6")
 
 
 def test_a_taken_name_is_refused(house_server: Server, tmp_path: Path) -> None:
