@@ -6,6 +6,9 @@ import games
 from agents import roster
 from server.cli.terminal import json_option, write_json, write_table
 
+FEW = 2
+"""Games named in the table."""
+
 
 @click.command()
 @click.option("--game", help="Only those that play this game.")
@@ -22,7 +25,7 @@ def command(game: str | None, *, as_json: bool) -> None:
         return
     write_table(
         ("name", "game", "algorithm", "on ladders", "what it is"),
-        ((agent.name, _games(agent), agent.algorithm, not agent.extra, agent.about) for agent in found),
+        ((agent.name, _few(_games(agent)), agent.algorithm, not agent.extra, agent.about) for agent in found),
     )
 
 
@@ -30,6 +33,12 @@ def _games(agent: roster.HouseAgent) -> str:
     """Name the games that an agent plays."""
     played = [name for name in games.names() if agent.plays(games.load(name))]
     return "any" if played == games.names() else ", ".join(played)
+
+
+def _few(played: str) -> str:
+    """Cut a list of games to what a table has room for; --json and --game tell all."""
+    named = played.split(", ")
+    return played if len(named) <= FEW else f"{named[0]} and {len(named) - 1} more"
 
 
 def _as_data(agent: roster.HouseAgent) -> dict[str, object]:

@@ -35,14 +35,17 @@ async def test_agents_name_the_games_that_they_can_play(plyground):
     listed = json.loads((await plyground("agents", "--json")).out)
     of = {agent["name"]: agent["game"] for agent in listed}
     assert of["random"] == "any"
-    assert of["minimax"] == "connect_four, othello, tic_tac_toe"
+    assert of["minimax"] == (
+        "breakthrough, checkers, chess, connect_four, go, hex, kalah, othello, tic_tac_toe"
+    )
+    assert "breakthrough and 8 more" in (await plyground("agents")).out
     assert of["ab-corners"] == "othello"
     assert of["equilibrium"] == "kuhn_poker"
 
 
 async def test_agents_of_an_unknown_game(plyground):
     result = await plyground("agents", "--game", "halma")
-    result.assert_refused("agents", "expected a game, got 'halma'", "available: connect_four, kuhn_poker")
+    result.assert_refused("agents", "expected a game, got 'halma'", "available: backgammon, breakthrough")
 
 
 @pytest.mark.parametrize(
