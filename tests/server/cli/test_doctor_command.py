@@ -71,6 +71,7 @@ async def test_old_matches_are_replayed_only_when_all_are_asked_for(plyground, p
             [(match, now) for match in ids],
         )
         raw.execute("UPDATE matches SET moves = 1 WHERE id = 1")
+        raw.execute("INSERT INTO seats (match_id, seat, version_id) VALUES (1, 0, 1), (1, 1, 2)")
         raw.execute(
             "INSERT INTO moves (match_id, ply, seat, action, elapsed_ms, charged_ms, received_at) "
             "VALUES (1, 0, 0, 'e4', 1, 1, ?)",
