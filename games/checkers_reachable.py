@@ -98,6 +98,7 @@ def _arrivals(state: Checkers, piece: word, side: int) -> Iterator[tuple[int, bo
         forward = direction // 2 == side
         if piece & state.kings:
             yield direction, True
+        # As a man: it still is one, or it is a king on the row that has just crowned it.
         if forward and bool(piece & state.kings) == bool(piece & crowning_row(side)):
             yield direction, False
 

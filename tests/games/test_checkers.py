@@ -323,6 +323,8 @@ def test_keys_tell_every_field_apart():
         (START[:-1] + "2", "o 1 rows forward after 1 steps, got 0 rows"),
         (START.replace(" o ", " + "), "o to move after 0 steps, got +"),
         (START.replace(" - ", " a1 "), "a piece amid jumps that can jump on"),
+        (START.replace("+", ".", 1), "fewer than 12 o after the last capture, got 12"),
+        (START.replace("o", ".", 1)[:-1] + "1", "fewer than 12 + after the last capture, got 12"),
     ],
 )
 def test_unusable_position_says_why(text, message):
