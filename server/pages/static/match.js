@@ -82,6 +82,7 @@ function take(now, grown) {
   write(part("stand"), standText(view));
   write(part("detail"), detailText(view));
   part("detail").hidden = !detailText(view);
+  part("closed").hidden = !view.closed;
   draw({ animate: grown && shown === null });
 }
 
