@@ -92,15 +92,19 @@ class Hands:
         The agents of those matches are here. A match that has to wait for one of them, longer than for the
         rest between two matches, takes nobody's hand meanwhile.
         """
-        now = self._monotonic()
-        soon = {
-            c.version_id
-            for c in self._presence
-            if self._free(c) > 0 and not self._rests.left_alone(c.agent_id, now)
-        }
-        startable = [q for q in queue if soon.issuperset(q.versions)]
+        asking = self._presence.on_ladder(ladder.name)
+        if not asking:
+            return []
+        startable = [q for q in queue if all(self._is_soon_free(version) for version in q.versions)]
         taken = Counter(version for q in startable for version in q.versions)
-        return [c for c in self._presence if ladder.name in c.ladders and self.free(c) > taken[c.version_id]]
+        return [c for c in asking if self.free(c) > taken[c.version_id]]
+
+    def _is_soon_free(self, version: int) -> bool:
+        """Whether the agent has a hand free now, or will have one after the rest between two matches."""
+        connection = self._presence.get(version)
+        if connection is None or self._free(connection) <= 0:
+            return False
+        return not self._rests.left_alone(connection.agent_id, self._monotonic())
 
     def waiting_s(self, connections: Sequence[Connection]) -> dict[int, float]:
         """Return for how long each version has waited: since its last match began, or since it came."""

@@ -1,6 +1,7 @@
 """Which agents are connected, with how many free hands."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -98,6 +99,7 @@ class Presence:
     def __init__(self) -> None:
         self._by_agent: dict[int, Connection] = {}
         self._by_version: dict[int, Connection] = {}
+        self._by_ladder: defaultdict[str, dict[int, Connection]] = defaultdict(dict)
 
     def __iter__(self) -> Iterator[Connection]:
         return iter(list(self._by_agent.values()))
@@ -110,19 +112,30 @@ class Presence:
         """Return the connection of a version of an agent; another version of it does not count."""
         return self._by_version.get(version_id)
 
+    def on_ladder(self, name: str) -> list[Connection]:
+        """Return the connections that ask for a ladder."""
+        return list(self._by_ladder[name].values()) if name in self._by_ladder else []
+
     def enter(self, connection: Connection) -> Connection | None:
         """Take the connection as its agent's; return the one it replaces."""
         replaced = self._by_agent.get(connection.agent_id)
         if replaced is not None:
-            del self._by_version[replaced.version_id]
+            self._forget(replaced)
         self._by_agent[connection.agent_id] = connection
         self._by_version[connection.version_id] = connection
+        for ladder in connection.ladders:
+            self._by_ladder[ladder][connection.agent_id] = connection
         return replaced
 
     def leave(self, connection: Connection) -> bool:
         """Forget the connection; False if another has taken its place already."""
         if self._by_agent.get(connection.agent_id) is not connection:
             return False
+        self._forget(connection)
+        return True
+
+    def _forget(self, connection: Connection) -> None:
         del self._by_agent[connection.agent_id]
         del self._by_version[connection.version_id]
-        return True
+        for ladder in connection.ladders:
+            self._by_ladder[ladder].pop(connection.agent_id, None)

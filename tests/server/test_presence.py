@@ -109,6 +109,20 @@ def test_the_newest_connection_is_the_agent():
     assert here.get(11) is None
 
 
+def test_a_ladder_has_those_that_ask_for_it_now():
+    old, new = a_connection(object()), a_connection(object())  # type: ignore[arg-type]
+    old.ladders, new.ladders = ("chess", "go", "go"), ("go", "hex")
+    here = Presence()
+    assert here.on_ladder("go") == []
+    here.enter(old)
+    assert here.on_ladder("go") == here.on_ladder("chess") == [old]
+    here.enter(new)
+    assert [here.on_ladder(name) for name in ("chess", "go", "hex")] == [[], [new], [new]]
+    assert not here.leave(old)
+    assert here.leave(new)
+    assert [here.on_ladder(name) for name in ("chess", "go", "hex")] == [[], [], []]
+
+
 def test_hands_are_free_until_matches_take_them_or_the_agent_leaves():
     connection = a_connection(object())  # type: ignore[arg-type]
     connection.matches.add(3)

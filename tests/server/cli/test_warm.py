@@ -16,7 +16,7 @@ FIRST_MOVE = """
 import sys
 from agents import roster
 from agents.clock import Clock
-from games import load
+from games import CHANCE, load
 from games.kernel.cache import KernelCache
 
 stored = []
@@ -27,9 +27,12 @@ def note(self, sig, data):
 KernelCache.save_overload = note
 for variant in sys.argv[1:]:
     game = load(variant)
+    state = game.initial_state()
+    while state.to_move() == CHANCE:
+        state = state.result(next(iter(state.chance()))[0])
     for agent in roster.entries():
         if agent.plays(game) and not game.hidden:
-            roster.build(agent, game, 1).choose(game.initial_state(), Clock(60_000))
+            roster.build(agent, game, 1).choose(state, Clock(60_000))
 print(stored)
 """
 
