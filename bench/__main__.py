@@ -1,4 +1,4 @@
-"""Run benches: `python -m bench` runs all and writes bench/RESULTS.md; with names it shows some.
+"""Run benches: `python -m bench` runs all, with names some, and writes their sections of bench/RESULTS.md.
 
 A bench is a module here with a function `run(*, quick: bool) -> list[Result]`. `--quick` shows that it works,
 and no more.
@@ -21,7 +21,12 @@ RESULTS = HERE / "RESULTS.md"
 OURS = frozenset({"agents", "bench", "games", "server"})
 PACKAGES = ("aiohttp", "uvloop", "websockets", "msgspec", "sqlalchemy", "numpy", "numba")
 
-LEGEND = (
+HEAD = (
+    "# Results of `make bench`",
+    "",
+    "Ratios of CPU time to a peer measured in the same run, unless a unit says otherwise. Medians of",
+    "interleaved runs, and the lowest and highest of them. Each section is one run on the machine it names.",
+    "",
     "- Refereed moves: CPU time of the server for a move, with 200 matches open between 402 agents and with",
     "  1,000 between 40; a bare relay or echo has as many frames on their way in the same run.",
     "- Lateness of deadlines: from the instant at which a silent agent's time is over to the instant at",
@@ -31,6 +36,9 @@ LEGEND = (
     "  others no time, and little memory.",
     "- Memory that grows: a line through the second half of ten minutes of short matches, as many as it can",
     "  play. At most 64 bytes a match is about zero: no object is kept for a match.",
+    "- Perft: paths of play counted to a depth; both sides must count the same before they are timed.",
+    "- Random games: played to their ends, uniform among the legal actions or as our searches draw them.",
+    "",
 )
 
 Bench = Callable[..., list[Result]]
@@ -39,22 +47,25 @@ Bench = Callable[..., list[Result]]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what was asked for; return 1 if a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Ratios to peers in one run.")
-    parser.add_argument("names", nargs="*", help="benches to run and show; all of them go to RESULTS.md")
-    parser.add_argument("--quick", action="store_true", help="short runs, to see that they work")
+    parser.add_argument("names", nargs="*", help="benches to run, all if none is named")
+    parser.add_argument(
+        "--quick", action="store_true", help="short runs, to see that they work; nothing is written"
+    )
     options = parser.parse_args(arguments)
     names = options.names or available()
     unknown = sorted(set(names) - set(available()))
     if unknown:
         parser.error(f"expected one of {', '.join(available())}, got {', '.join(unknown)}")
-    results = []
+    missed = False
     for name in names:
         sys.stderr.write(f"{name} ...\n")
-        results += run_bench(name, quick=options.quick)
-    page = render(results)
-    sys.stdout.write(page)
-    if not options.names and not options.quick:
-        RESULTS.write_text(page, encoding="utf-8")
-    return 1 if any(result.reached is False for result in results) else 0
+        results = run_bench(name, quick=options.quick)
+        missed |= any(result.reached is False for result in results)
+        section = render(results)
+        sys.stdout.write(f"## {name}\n\n{section}\n")
+        if not options.quick:
+            write(name, section)
+    return 1 if missed else 0
 
 
 def available() -> list[str]:
@@ -74,28 +85,22 @@ def run_bench(name: str, *, quick: bool) -> list[Result]:
     return run(quick=quick)
 
 
+def write(name: str, section: str) -> None:
+    """Write a bench's section of RESULTS.md, and keep those of the others that there are."""
+    sections = {name: section}
+    if RESULTS.exists():
+        for part in RESULTS.read_text(encoding="utf-8").split("\n## ")[1:]:
+            title, _, text = part.partition("\n\n")
+            if title in available():
+                sections.setdefault(title, text)
+    parts = [f"## {title}\n\n{sections[title].rstrip()}\n" for title in sorted(sections)]
+    RESULTS.write_text("\n".join((*HEAD, *parts)), encoding="utf-8")
+
+
 def render(results: Iterable[Result]) -> str:
-    """Write the page: the machine, then a row for each result."""
-    rows = [
-        "| what | goal | measured | spread | |",
-        "|---|---|---|---|---|",
-        *(_row(result) for result in results),
-    ]
-    return "\n".join(
-        (
-            "# Results of `make bench`",
-            "",
-            "Ratios of CPU time to a peer measured in the same run, unless a unit says otherwise. Medians of",
-            "interleaved runs, and the lowest and highest of them.",
-            "",
-            *LEGEND,
-            "",
-            f"{_machine()}",
-            "",
-            *rows,
-            "",
-        )
-    )
+    """Write a section: the machine, then a row for each result."""
+    rows = ("| what | goal | measured | spread | |", "|---|---|---|---|---|", *map(_row, results))
+    return "\n".join((_machine(), "", *rows, ""))
 
 
 def _row(result: Result) -> str:

@@ -1,6 +1,7 @@
 """One row of bench/RESULTS.md."""
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -36,3 +37,9 @@ class Result:
         if self.goal is None or self.missing:
             return None
         return self.median <= self.goal if self.at_most else self.median >= self.goal
+
+
+def rate(figures: Sequence[float]) -> str:
+    """Write the middle one of some figures a second, for a row's detail: `3.76 M`, `188.6 k`."""
+    middle = statistics.median(figures)
+    return f"{middle / 1e6:.2f} M" if middle >= 1e6 else f"{middle / 1e3:.1f} k"

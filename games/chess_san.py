@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Literal
 
-from games.chess_board import FULL, KING, LETTERS, PAWN, everyone, kind_on, square_name
+from games.chess_board import FULL, KING, LETTERS, PAWN, everyone, kind_on, of_kind, side, square_name
 from games.chess_fen import format_position
 from games.chess_state import Chess, mated, turn_of
 from games.chess_uci import parse_action
@@ -91,11 +91,13 @@ def _takes(state: Chess, action: int) -> bool:
 def _origin(state: Chess, action: int) -> str:
     """Tell of a piece's origin what tells it from others of its kind that could go there."""
     origin = action & 63
-    kind = kind_on(state.pieces, origin)
+    kin = of_kind(state.pieces, kind_on(state.pieces, origin)) & side(state.pieces, state.mover)
+    if kin == 1 << origin:  # the only one: no need to list all moves
+        return ""
     others = [
         other & 63
         for other in state.actions()
-        if other >> 6 == action >> 6 and other != action and kind_on(state.pieces, other & 63) == kind
+        if other >> 6 == action >> 6 and other != action and kin >> (other & 63) & 1
     ]
     name = square_name(origin)
     if not others:
