@@ -56,11 +56,16 @@ def perft(state: State, depth: int) -> int:
     if depth < 0:
         raise InputError("bad_depth", expected="a depth of 0 or more", got=str(depth))
     if depth >= COMPILED_PLIES and COMPILES and is_compiled(type(state)):
-        from games.kernel.counting import count_paths, count_turns  # noqa: PLC0415 - loads numba
-
-        count = count_turns if takes_turns(type(state)) else count_paths
-        return int(count(native(state), depth))
+        return compiled_perft(state, depth)
     return merged_perft(state, depth)
+
+
+def compiled_perft(state: State, depth: int) -> int:
+    """Count as `perft` does from a depth of 1, as machine code."""
+    from games.kernel.counting import count_paths, count_turns  # noqa: PLC0415 - loads numba
+
+    count = count_turns if takes_turns(type(state)) else count_paths
+    return int(count(native(state), depth))
 
 
 def merged_perft(state: State, depth: int) -> int:

@@ -7,7 +7,7 @@ import click
 import games
 from agents import roster
 from games.kernel import jit, store
-from games.kernel.counting import count_paths
+from games.perft import compiled_perft
 from server import settings
 from server.cli.terminal import json_option, write_json
 
@@ -27,7 +27,7 @@ def command(*, as_json: bool) -> None:
         started_s = time.monotonic()
         for algorithm in sorted(algorithms):
             roster.prepare(algorithm, variant)
-        count_paths(jit.native(game.initial_state()), 1)
+        compiled_perft(game.initial_state(), 1)
         seconds = round(time.monotonic() - started_s, 2)
         rows.append({"game": variant, "algorithms": sorted(algorithms), "seconds": seconds})
         if not as_json:

@@ -18,6 +18,7 @@ from agents import roster
 from agents.clock import Clock
 from games import CHANCE, load
 from games.kernel.cache import KernelCache
+from games.perft import compiled_perft
 
 stored = []
 save = KernelCache.save_overload
@@ -28,6 +29,7 @@ KernelCache.save_overload = note
 for variant in sys.argv[1:]:
     game = load(variant)
     state = game.initial_state()
+    compiled_perft(state, 2)
     while state.to_move() == CHANCE:
         state = state.result(next(iter(state.chance()))[0])
     for agent in roster.entries():
