@@ -8,8 +8,9 @@ import hashlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -232,8 +233,14 @@ def trial(
     than the limit for a move, or to set itself up.
     """
     first = _dealt(Position.start(game))
-    for position in (first, _dealt(first.play(first.legal()[0]))):
+    for position in (first, *_after_a_move(first)):
         _Trial(loaded, position, limits, patience_ms).run()
+
+
+def _after_a_move(first: Position) -> Iterator[Position]:
+    """Find the first position with something to answer; none if every action ends the game."""
+    following = (_dealt(first.play(text)) for text in first.legal())
+    return islice((position for position in following if not position.is_terminal()), 1)
 
 
 def _dealt(position: Position) -> Position:

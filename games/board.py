@@ -81,7 +81,7 @@ class Board:
 
         A piece of a kind, a card and a pile are a mark with what is on it: `xq`, `o?`, `x2`. A board without
         labels shows the actions themselves, each in the cell where its piece would land. Rows of six-cornered
-        cells are each set half a cell further right. Dice are told in a line of their own.
+        cells are each set half a cell further right, under their labels. Dice have a line of their own.
         """
         named = {} if self.row_labels or self.column_labels else {c: text for text, c in self.targets.items()}
         cells = [(r, c) for r in range(self.rows) for c in range(self.columns)]
@@ -96,8 +96,9 @@ class Board:
             )
             indent = " " * (r * width // 2) if self.geometry == "hex" else ""
             lines.append(f"{indent}{label:>2} {row}")
-        if self.column_labels:
-            lines.append("   " + "".join(f"{label:^{width}}" for label in self.column_labels))
+        if self.column_labels:  # slanted columns begin under the labels at the top
+            at = 0 if self.geometry == "hex" else self.rows
+            lines.insert(at, "   " + "".join(f"{label:^{width}}" for label in self.column_labels))
         if self.dice:
             lines.append("dice: " + " ".join(map(str, self.dice)))
         return "\n".join(lines)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import games
 from games.errors import InputError, shown
 from games.position import Position
+from games.protocol import CHANCE
 
 FIELDS = ("game", "position", "moves")
 
@@ -14,7 +15,8 @@ def describe(request: object) -> dict[str, object]:
 
     `moves` is a list of actions and chance outcomes, or one text with blanks between them. The answer is
     `{"position", "to_move", "legal", "terminal", "utilities", "key"}`; `to_move` is null when the game is
-    over and -1 at a chance node, where nothing is `legal`; `utilities` is null until the game is over; `key`
+    over and -1 at a chance node, where nothing is `legal` and `outcomes`, `[[text, probability], ...]` in the
+    order of the rules, is one more field; `utilities` is null until the game is over; `key`
     is the position's hash in 16 hexadecimal digits, since readers of JSON may round numbers of 64 bits. A
     request that cannot be answered gets `{"error": {"code", "message", "at_move"}}`, with the index (from 0)
     of the move that could not be played, else null.
@@ -67,6 +69,8 @@ def _moves(moves: object) -> list[str]:
 
 def _answer(position: Position) -> dict[str, object]:
     terminal = position.is_terminal()
+    chance = not terminal and position.to_move() == CHANCE
+    outcomes = {"outcomes": [list(outcome) for outcome in position.outcomes()]} if chance else {}
     return {
         "position": position.text(),
         "to_move": None if terminal else position.to_move(),
@@ -74,4 +78,5 @@ def _answer(position: Position) -> dict[str, object]:
         "terminal": terminal,
         "utilities": list(position.utilities()) if terminal else None,
         "key": f"{position.state.key():016x}",
+        **outcomes,
     }

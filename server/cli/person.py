@@ -16,6 +16,9 @@ from server.cli.terminal import clean
 
 QUIT = "q"
 
+LISTED = 24
+"""So many legal moves are shown with each question; all of them after a wrong answer."""
+
 
 class Person(Agent):
     """Asks for each move until a legal one is typed. `q` resigns, and so does the end of input."""
@@ -31,9 +34,11 @@ class Person(Agent):
 
     def choose(self, state: State, clock: Clock) -> int:  # noqa: ARG002 - nobody is timed here
         """Ask for a move."""
-        legal = " ".join(self._game.format_action(state, action) for action in state.actions())
+        texts = [self._game.format_action(state, action) for action in state.actions()]
+        more = f" and {len(texts) - LISTED} more" if len(texts) > LISTED else ""
+        question = f" ({' '.join(texts[:LISTED])}{more}, {QUIT} resigns)"
         while True:
-            self._ask(legal)
+            self._ask(question)
             line = sys.stdin.readline()
             answer = line.strip()
             if not line or answer == QUIT:
@@ -42,12 +47,11 @@ class Person(Agent):
             try:
                 return self._game.parse_action(state, answer)
             except InputError:
-                self._out.print(Text(f"choose one of {legal}; {QUIT} resigns"))
+                self._out.print(Text(f"choose one of {' '.join(texts)}; {QUIT} resigns"))
+                question = ""
 
-    def _ask(self, legal: str) -> None:
-        self._out.print(
-            Text.assemble(boards.mark(self._seat), f" to move ({legal}, {QUIT} resigns): "), end=""
-        )
+    def _ask(self, question: str) -> None:
+        self._out.print(Text.assemble(boards.mark(self._seat), f" to move{question}: "), end="")
         self._out.file.flush()
 
 
@@ -58,6 +62,7 @@ class Viewer:
         self._out = out
         self._labels = labels
         self._persons = persons
+        self._plies = 0
 
     def moved(self, position: Position, move: PlayedMove | None) -> None:
         """Tell of a move; draw the board where a person moves next or the game is over."""
@@ -66,10 +71,18 @@ class Viewer:
         else:
             label = clean(f" {self._labels[move.seat]} played {move.action}")
             self._out.print(Text.assemble(boards.mark(move.seat), label))
+            self._plies += 1
+        self._tell_chance(position)
         if position.is_terminal():
             self._draw(position, None)
         elif position.to_move() in self._persons:
             self._draw(position, position.to_move())
+
+    def _tell_chance(self, position: Position) -> None:
+        """Tell what the dice have shown since the last move; hidden cards are told by the board alone."""
+        rolled, self._plies = position.actions[self._plies :], position.ply
+        if rolled and not position.game.hidden:
+            self._out.print(Text(clean(f"  {' '.join(rolled)}")))
 
     def _introduce(self) -> None:
         """Say who plays which mark."""

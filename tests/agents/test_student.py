@@ -1,5 +1,6 @@
 """Loading a person's file: what works, and one sentence with file and line for what does not."""
 
+import dataclasses
 import hashlib
 import random
 import re
@@ -222,6 +223,25 @@ def test_an_illegal_action_is_told_in_the_agents_own_values(write, case):
     sentence = str(refused.value)
     assert sentence.startswith(f"expected one of the legal actions {legal}")
     assert f", got {got} in {path}:1{note}" in sentence
+
+
+@pytest.mark.parametrize(
+    ("position", "asked"),
+    [("xx.oo.... x", 2), ("xoxxo..xo o", 2), ("xoxxooox. x", 1)],
+    ids=["the first action wins", "the last but one", "every action ends the game"],
+)
+def test_a_trial_asks_only_where_something_is_to_be_answered(write, tmp_path, position, asked):
+    game = games.load("tic_tac_toe")
+    state = game.parse_position(position)
+    told = tmp_path / "asked"
+    path = write(f"""
+def choose(s, c):
+    with open({str(told)!r}, "a") as f:
+        f.write("x")
+    return next(iter(s.actions()))
+""")
+    student.trial(student.load(path), dataclasses.replace(game, start=lambda: state))
+    assert told.read_text("utf-8") == "x" * asked
 
 
 def test_actions_written_as_they_are_chosen_are_told_once(write):

@@ -1,5 +1,7 @@
 """A board as data and as text."""
 
+from dataclasses import replace
+
 from games import Board
 
 
@@ -75,5 +77,7 @@ def test_kinds_dice_and_slanted_rows():
         dice=(5, 3),
     )
     assert board.to_text() == "    xq  .  \n      .   on \ndice: 5 3"
+    labelled = replace(board, column_labels=("a", "b"), dice=())
+    assert labelled.to_text() == "    a   b  \n    xq  .  \n      .   on "
     assert board.to_json()["kinds"] == [[0, 0, "queen"], [1, 1, "knight"]]
     assert board.to_json()["dice"] == [5, 3]

@@ -36,7 +36,8 @@ def test_finished_game():
 
 def test_chance_is_to_move_as_minus_one_and_its_outcomes_are_moves():
     answer = describe({"game": "kuhn_poker"})
-    assert list(answer) == ANSWER
+    assert list(answer) == [*ANSWER, "outcomes"]
+    assert answer["outcomes"] == [["d0", 1 / 3], ["d1", 1 / 3], ["d2", 1 / 3]]
     assert (answer["to_move"], answer["legal"], answer["terminal"]) == (-1, [], False)
     answer = describe({"game": "kuhn_poker", "moves": "d2 d0 b"})
     assert (answer["position"], answer["to_move"], answer["legal"]) == ("20/b o", 1, ["p", "b"])
@@ -143,4 +144,4 @@ JSON = st.recursive(
 def test_any_request_gets_an_answer_that_is_json(request):
     answer = describe(request)
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
-    assert list(answer) in (ANSWER, ["error"])
+    assert list(answer) in (ANSWER, [*ANSWER, "outcomes"], ["error"])

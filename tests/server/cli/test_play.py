@@ -228,6 +228,26 @@ async def test_the_board_is_drawn_once_a_turn(plyground):
     assert result.out.count("choose one of 1 2 3 4 5 6 7; q resigns") == 3
 
 
+async def test_many_legal_moves_are_listed_whole_only_after_a_wrong_one(plyground):
+    result = await plyground("play", "me", "random", "--game", "hex", stdin="z9\nb2\nq\n")
+    result.assert_done()
+    first, second, third = result.out.split(" to move")[1:]
+    assert first.startswith(" (a1 b1 c1")
+    assert " and 97 more, q resigns): choose one of a1 b1" in first
+    assert "k11; q resigns" in first
+    assert second.startswith(": ")  # all were listed just now
+    assert "k11" not in second + third.partition(")")[0]
+
+
+async def test_dice_are_told_and_hidden_cards_are_not(plyground):
+    result = await plyground("play", "random", "me", "--game", "backgammon", "--seed", "4", stdin="q\n")
+    result.assert_done()
+    assert result.out.splitlines()[2].strip().startswith("roll")
+    result = await plyground("play", "random", "me", "--game", "kuhn_poker", "--seed", "4", stdin="q\n")
+    result.assert_done()
+    assert not any(f"d{card}" in result.out for card in range(3))
+
+
 async def test_two_persons_at_one_terminal(plyground):
     played = await play(plyground, "me", "me", "--game", "tic_tac_toe", stdin="0\n3\n1\n4\n2\n")
     (match,) = played["matches"]
