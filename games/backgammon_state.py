@@ -226,10 +226,10 @@ def second_places(
 def moved(me: Counts, other: Counts, place: int, die: int) -> tuple[Counts, Counts]:
     """Move a checker by a die, and what it hits to the bar; from place 0 nothing moves."""
     if place != OFF:
-        target = u64(1) << max(place - die, OFF)
-        me = added(removed(me, u64(1) << place), target)
-        hit = mirrored(target & u64(POINTS)) & lone_places(other)
-        if hit != u64(0):
+        target = max(place - die, OFF)
+        me = added(removed(me, u64(1) << place), u64(1) << target)
+        hit = u64(1) << BAR - target & lone_places(other)
+        if target != OFF and hit != u64(0):  # off the board nothing is hit
             other = added(removed(other, hit), u64(1 << BAR))
     return me, other
 

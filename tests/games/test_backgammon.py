@@ -245,6 +245,7 @@ def play_both(rng: random.Random) -> Counter[str]:
         else:
             assert position.to_move() == spiel.current_player()
             assert set(position.legal()) == set(texts)
+            assert len(list(position.state.actions())) == len(texts)
         compared["doubles" if position.state.plays == 2 else "others"] += 1
         text = rng.choice(sorted(texts))
         spiel.apply_action(rng.choice(texts[text]))
