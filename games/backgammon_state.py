@@ -148,7 +148,7 @@ class Backgammon(NamedTuple):
         if count_at(self.me, OFF) == 0:
             points = 3.0 if taken_places(self.me) & above(18) != u64(0) else 2.0
         if self.dice == DRAWN:
-            points = 0.0
+            return 0.0
         return -points if p == self.mover else points
 
     def features(self, p: int) -> Features:

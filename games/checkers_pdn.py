@@ -138,13 +138,17 @@ def _start(start: State | None) -> Position:
 
 
 def from_pdn(text: str, start: State | None = None) -> Record:
-    """Read one game that begins at `start`, whatever its FEN says. Comments in braces are passed over.
+    """Read one game that begins at `start`. Comments in braces are passed over.
 
-    A turn may leave out squares between its first and last where only one chain of jumps fits. Raises
-    InputError for what is no PDN, a turn that is not legal, a wrong number, and two different results.
+    A tag FEN must tell of that position: its count of steps without a capture is not in a FEN. A turn may
+    leave out squares between its first and last where only one chain of jumps fits. Raises InputError
+    for what is no PDN, a turn that is not legal, a wrong number, and two different results.
     """
     tags, place = _read_tags(text)
     position, result = _start(start), ""
+    if "FEN" in tags and _sides(tags["FEN"]) != _sides(fen(position.state)):
+        expected = f"a game from {fen(position.state)}, the start that was given"
+        raise InputError("bad_pdn", expected=expected, got=shown(tags["FEN"]), where="the tag FEN")
     first, turns = position.to_move(), 0
     while text[place:].strip():
         token = _TOKEN.match(text, place)
@@ -158,6 +162,12 @@ def from_pdn(text: str, start: State | None = None) -> Record:
         if token["turn"]:
             position, turns = _play(position, token["turn"]), turns + 1
     return Record(tags, position.actions, _one_result(result, tags))
+
+
+def _sides(text: str) -> tuple[str, set[tuple[str, ...]]]:
+    """Take a FEN apart: who moves, and for each side its colour and pieces, in any order."""
+    mover, *sides = text.rstrip(".").split(":")
+    return mover, {(side[:1], *sorted(side[1:].split(","))) for side in sides}
 
 
 def _read_tags(text: str) -> tuple[dict[str, str], int]:

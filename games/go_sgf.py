@@ -14,6 +14,10 @@ COLUMNS = "abcdefghijklmnopqrs"
 COLOURS = "BW"
 RULES = "area, positional superko, no suicide"
 UNKNOWN = "?"
+SETUP = ("AB", "AW", "AE", "PL")
+"""Properties that set or remove stones, or change whose turn it is."""
+ONLY = {"GM": "1", "HA": "0"}
+"""Properties with the only value that a game of go from the empty board has."""
 PROPERTY = re.compile(r"\s*(;?)\s*(?:([A-Z]+)\s*\[((?:[^\]\\]|\\.)*)\])?", re.DOTALL)
 """The begin of a node, a property with its value, or both."""
 
@@ -83,9 +87,8 @@ def read(text: str) -> Record:
     from black on. Whether moves are legal is for `replay`.
     """
     properties = list(_properties(text))
+    _check_properties(properties)
     root = {name: value for node, name, value in properties if node == 1}
-    if root.get("GM", "1") != "1" or any(name in root for name in ("AB", "AW", "HA", "PL")):
-        raise _bad("a game of go from the empty board", "another")
     size, komi = _number(root, "SZ", go.GAME.options["size"].default), _number(root, "KM", 0)
     go.GAME.with_options(size=size, komi=komi)
     moves = [(name, value) for _, name, value in properties if name in tuple(COLOURS)]
@@ -113,6 +116,8 @@ def _properties(text: str) -> Iterator[tuple[int, str, str]]:
     if not body.startswith("(") or not body.endswith(")"):
         raise _bad("one game in brackets", shown(text))
     at, node, end = 1, 0, len(body) - 1
+    if not body[at:end].strip():
+        raise _bad("a node", shown(body))
     while body[at:end].strip():
         found = PROPERTY.match(body, at, end)
         if found is None or not found[0].strip() or (found[1] == "" and node == 0):
@@ -120,6 +125,18 @@ def _properties(text: str) -> Iterator[tuple[int, str, str]]:
         at, node = found.end(), node + bool(found[1])
         if found[2]:
             yield node, found[2], re.sub(r"\\(.)", r"\1", found[3], flags=re.DOTALL)
+
+
+def _check_properties(properties: list[tuple[int, str, str]]) -> None:
+    """Raise InputError where the moves alone would be another game than the one told."""
+    seen: dict[tuple[int, str], str] = {}
+    for node, name, value in properties:
+        kind = "move" if name in tuple(COLOURS) else name
+        if (node, kind) in seen:
+            raise _bad(f"one {kind} in a node", f"{seen[node, kind]} and {name}[{value}]")
+        if name in SETUP or ONLY.get(name, value) != value:
+            raise _bad("a game of go from the empty board", f"{name}[{value}]")
+        seen[node, kind] = f"{name}[{value}]"
 
 
 def _number(root: dict[str, str], name: str, default: object) -> float:

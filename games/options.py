@@ -89,7 +89,7 @@ def written(value: object) -> str:
     """Write a value as `read` reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:g}" if isinstance(value, float) else str(value)  # no -0
 
 
 def with_defaults(options: Mapping[str, Option], chosen: Mapping[str, Value]) -> dict[str, Value]:

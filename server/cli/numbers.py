@@ -1,6 +1,11 @@
 """Whole numbers on the command line, refused in plain words."""
 
+import re
+
 import click
+
+_WHOLE = re.compile(r"-?[0-9]{1,4000}")
+"""Plain digits: int() would read those of other scripts, blanks and underscores too."""
 
 
 class WholeNumber(click.IntRange):
@@ -10,10 +15,7 @@ class WholeNumber(click.IntRange):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number."""
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = None
+        number = int(str(value)) if _WHOLE.fullmatch(str(value)) else None
         if number is None or not self._holds(number):
             self.fail(f"expected {self._expected()}, got {str(value)!r}", param, ctx)
         return number

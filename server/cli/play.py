@@ -75,7 +75,9 @@ class Series:
 @click.command()
 @click.argument("names", metavar="A B [C]...", nargs=-1, required=True)
 @click.option("--game", default="connect_four", show_default=True, help="A game, or name(option=value,...).")
-@click.option("--games", "count", type=WholeNumber(1), default=1, show_default=True, help="How many.")
+@click.option(
+    "--games", "count", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="How many."
+)
 @click.option("--seed", type=WholeNumber(0), help="Makes agents draw the same lots again.")
 @click.option("--move-ms", type=WholeNumber(1), help=f"Time for a move, in ms; {MOVE_MS} if not given.")
 @click.option(

@@ -19,7 +19,8 @@ JSON_TYPE = "application/json"
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_DIGITS = re.compile(r"[0-9]+")
+_DIGITS = re.compile(r"0|[1-9][0-9]*")
+_UNUSABLE = object()
 _NAMED = re.compile(r"`([^`]*)`")
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`$")
 
@@ -71,12 +72,14 @@ def _parameter(name: str, text: str, wanted: Any) -> Any:
     if NOT_STORABLE.search(text):
         raise InputError("bad_parameter", expected="UTF-8 text without NUL", got=repr(text), where=name)
     try:
-        return msgspec.convert(text, wanted, strict=False)
+        value = msgspec.convert(text, wanted, strict=False)
     except msgspec.ValidationError:
+        value = _UNUSABLE
+    odd = isinstance(value, int) and not isinstance(value, bool) and not _DIGITS.fullmatch(text)
+    if odd or value is _UNUSABLE:  # 1e1 and 5.0 are odd
         expected, choices = _described(inspect.type_info(wanted))
-        raise InputError(
-            "bad_parameter", expected=expected, got=repr(text), where=name, available=choices
-        ) from None
+        raise InputError("bad_parameter", expected=expected, got=repr(text), where=name, available=choices)
+    return value
 
 
 def _described(kind: inspect.Type) -> tuple[str, list[str]]:

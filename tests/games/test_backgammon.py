@@ -98,6 +98,7 @@ def test_machine_code_agrees_on_positions_of_the_games():
         agrees(position, weights)
     drawn = at(f"{START} = x")
     agrees(drawn, weights)
+    assert [str(utility) for utility in drawn.utilities()] == ["0.0", "0.0"], "no minus zero in JSON"
 
 
 # turns and corner cases ---------------------------------------------------------------------------------

@@ -88,6 +88,14 @@ def test_a_game_from_another_position_and_one_that_ends_amid_jumps():
     assert to_pdn(["c5a7"], None, None, amid).endswith("\n\n1. 19x28 *\n")
 
 
+def test_a_game_that_begins_elsewhere_than_it_says_is_refused():
+    start = GAME.parse_position(CHAINS)
+    text = to_pdn(["a3c5"], None, None, start)
+    with pytest.raises(InputError, match="the start that was given, got 'B:W15,16,23,24:BK12'"):
+        from_pdn(text)
+    assert from_pdn(text.replace("W15,16,23,24:BK12", "BK12:W24,16,15,23."), start).actions == ("a3c5",)
+
+
 def test_a_game_that_white_begins():
     start = GAME.parse_position(
         "......../......../.+....../......../......../....o.../......../........ + - 2"

@@ -67,8 +67,15 @@ async def test_version(plyground):
         (
             ["play", "random", "random", "--games", "0"],
             "play",
-            ["'--games'", "expected a whole number from 1, got '0'"],
+            ["'--games'", "expected a whole number from 1 to 1000000, got '0'"],
         ),
+        (
+            ["perft", "tic_tac_toe", "\u0663"],
+            "perft",
+            ["expected a whole number from 0 to 1000, got '\u0663'"],
+        ),
+        (["perft", "tic_tac_toe", " 3"], "perft", ["expected a whole number from 0 to 1000, got ' 3'"]),
+        (["perft", "tic_tac_toe", "1_0"], "perft", ["expected a whole number from 0 to 1000, got '1_0'"]),
         (
             ["play", "random", "random", "more"],
             "play",
