@@ -4,6 +4,7 @@ All of it is said by the game's own file: the sentences are those of its docstri
 """
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,10 +59,14 @@ def _sections(game: Game) -> Iterator[str]:
     yield f"The start, and a position after `{' '.join(game.typical)}`."
     yield from _options(game)
     yield "## Notation"
-    yield f"An action: {_sentence(game.parse_action)}"
+    yield "### Actions"
+    yield _said_of(game.format_action)
+    if "\n\n" in _said_of(game.parse_action):  # there is more to tell than that it reads what is written
+        yield _said_of(game.parse_action)
     examples = typical.legal() or [text for text, _ in typical.outcomes()]
     yield f"In the second picture {_mover(typical)}: {_some(examples)}"
-    yield f"A position: {_sentence(game.format_position)}"
+    yield "### Positions"
+    yield _said_of(game.format_position)
     yield f"```\n{start.text()}\n{typical.text()}\n```"
     if game.hidden:
         yield _hidden(typical)
@@ -115,6 +120,6 @@ def _features(typical: Position) -> Iterator[str]:
     yield f"In the second picture, for player 0: {values}."
 
 
-def _sentence(function: object) -> str:
-    """Return the docstring of a game's function."""
-    return inspect.getdoc(function) or ""
+def _said_of(function: object) -> str:
+    """Return the docstring of a game's function, less what it says to programmers."""
+    return re.sub(r"\s*Raises InputError[^.]*\.", "", inspect.getdoc(function) or "")

@@ -90,8 +90,11 @@ def hits(state: Backgammon, moves: Iterable[Move]) -> set[int]:
 def format_action(state: Backgammon, action: int) -> str:
     """Write `0:13/8/4`, `1:Bar/23*+6/5`, `0:1/Off(2)`, `0:Pass`: the seat, then one checker after the other.
 
-    A star marks a hit, Pass a die that cannot be played. An outcome is `roll63`, an opening roll `roll36:X`
-    or `roll63:O`: O's die, X's die, and who begins.
+    A star marks a hit, Pass a die that cannot be played. A double is two plays, one after the other. Points
+    are counted by each player from the own last one, 1, up to 24.
+
+    An outcome is `roll63`. An opening roll tells O's die, X's die, and who begins: after `roll36:X` X, who
+    threw the 6, after `roll63:O` O; equal dice are thrown again. Player 0 is X, player 1 is O.
     """
     if state.to_move() == CHANCE:
         return _roll_text(state, action)

@@ -248,7 +248,7 @@ def parse_action(state: Breakthrough, text: str) -> int:
 
 
 def format_action(state: Breakthrough, action: int) -> str:
-    """Write the cells from where and to where."""
+    """Write the cells from where and to where: `d7d6`; columns are a to h, rows are numbered from below."""
     return "".join(_cell_text(cell, state.size) for cell in _ends(action, state.mover))
 
 
@@ -336,5 +336,5 @@ GAME = Game(
         "The first piece to reach the opponent's edge wins, and so does who captures all (+1, the other "
         "player -1). A player always has a move, and there are no draws."
     ),
-    typical=("d7d6", "e2e3", "e7e6", "d2d3", "g7f6", "b2c3", "d6c5", "e3f4", "c7c6", "f2e3"),
+    typical=("d7d6", "e2e3", "e7e6", "d2d3", "d6d5", "e3e4", "d5e4", "d3e4", "g7f6", "b2c3", "f6e5"),
 )

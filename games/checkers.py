@@ -71,7 +71,7 @@ def parse_action(state: Checkers, text: str) -> int:
 
 
 def format_action(state: Checkers, action: int) -> str:
-    """Write a step or a jump."""
+    """Write the squares left and reached, `c3d4`; each jump of a chain is an action of its own."""
     origin, landing = squares_of(state, action)
     return f"{square_text(origin)}{square_text(landing)}"
 
@@ -201,7 +201,8 @@ GAME = Game(
         "to the free square behind, and so captures it; who can jump must, and with the same piece as long "
         "as it can. Any of the possible jumps will do. A man that reaches the last row becomes a king, which "
         "ends the turn. Who has no legal move loses (-1, the other player +1). Forty steps in a row without "
-        "a capture, of both sides together, are a draw (0)."
+        "a capture, of both sides together, are a draw (0): sooner than by the forty moves a side that "
+        "people play by. The first mover, o, sits at row 1."
     ),
     typical=("c3d4", "f6g5", "b2c3", "g7f6", "g3h4", "h8g7", "c3b4", "d6c5", "b4d6", "e7c5"),
 )

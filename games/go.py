@@ -325,7 +325,7 @@ def parse_action(state: Go, text: str) -> int:
 
 
 def format_action(state: Go, action: int) -> str:
-    """Write a point, or `pass`."""
+    """Write a point, `d4`, or `pass`: columns from a on but for i, which is left out, rows from below."""
     return notation.PASS_TEXT if action == PASS else notation.point_text(action, state.size)
 
 

@@ -263,7 +263,7 @@ def parse_action(state: Hex, text: str) -> int:
 
 
 def format_action(state: Hex, action: int) -> str:
-    """Write a cell, or `swap`."""
+    """Write a cell, `c2`, the row counted from the top, or `swap`."""
     return SWAP_TEXT if action == SWAP else f"{LETTERS[action % state.size]}{action // state.size + 1}"
 
 

@@ -183,7 +183,7 @@ def parse_action(state: Kalah, text: str) -> int:
 
 
 def format_action(_state: Kalah, action: int) -> str:
-    """Write the number of a pit."""
+    """Write the number of a pit: 1 to 6 are the first mover's, 8 to 13 the other player's."""
     return str(action)
 
 

@@ -26,7 +26,7 @@ NO_CARD = "-"
 
 
 class Features(NamedTuple):
-    """The own card minus the opponent's; 0 until both are dealt."""
+    """`card` is the own card minus the opponent's; 0 until both are dealt."""
 
     card: int
 
@@ -120,7 +120,7 @@ def parse_action(state: KuhnPoker, text: str) -> int:
 
 
 def format_action(state: KuhnPoker, action: int) -> str:
-    """Write an action, or at a chance node the card dealt."""
+    """Write `p` to pass or fold, `b` to bet or call, or the card dealt: `d0`, `d1`, or `d2`, the highest."""
     return f"d{action}" if state.to_move() == CHANCE else ACTION_TEXTS[action]
 
 

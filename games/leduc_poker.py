@@ -34,14 +34,15 @@ FACES = ("J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥")
 
 
 class Features(NamedTuple):
-    """What full sight of the table tells, own minus the opponent's; all 0 until both cards are dealt."""
+    """What full sight of the table tells, own minus the opponent's; all 0 until both cards are dealt.
+
+    `card` is the rank of a player's card, 0 to 2; `pair` 1 for a pair with the open card; `stake` the chips
+    staked.
+    """
 
     card: int
-    """Rank of the card, 0 to 2."""
     pair: int
-    """1 for a pair with the open card."""
     stake: int
-    """Chips staked."""
 
 
 @compiled
@@ -214,7 +215,7 @@ def parse_action(state: LeducPoker, text: str) -> int:
 
 
 def format_action(state: LeducPoker, action: int) -> str:
-    """Write an action, or at a chance node the card dealt."""
+    """Write `f` to fold, `c` to call or check, `r` to raise, or the card dealt, `d0` to `d5`: two a rank."""
     return f"d{action}" if state.to_move() == CHANCE else ACTION_TEXTS[action]
 
 
@@ -226,8 +227,9 @@ def format_seen(state: LeducPoker, action: int, p: int) -> str:
 
 
 def format_position(state: LeducPoker) -> str:
-    """Write all cards, `/` and the first round, `/` and the second, a blank, and who moves.
+    """Write the cards, `/` and the first round, `/` and the second, a blank, and who moves.
 
+    The cards are player 0's, player 1's and the open one, `-` for one not dealt.
     `---// *` before the deal, `52-/r/ o` in the first round, `521/rc/c o` in the second.
     """
     return _text(state, (state.first, state.second))

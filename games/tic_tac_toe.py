@@ -23,9 +23,11 @@ LINES: tuple[word, ...] = (
 
 
 class Features(NamedTuple):
-    """Own minus the opponent's: lines with two (one) stones and no other, the centre, the corners.
+    """Own minus the opponent's.
 
-    The first two are the X2, O2 and X1, O1 of the textbook's exercise on tic-tac-toe (Russell and Norvig).
+    `open_twos` and `open_ones` are lines with two (one) own stones and no other; `centre` and `corners` are
+    stones there. The first two are the X2, O2 and X1, O1 of the textbook's exercise on tic-tac-toe (Russell
+    and Norvig).
     """
 
     open_twos: int
@@ -118,7 +120,7 @@ def parse_action(state: TicTacToe, text: str) -> int:
 
 
 def format_action(_state: TicTacToe, action: int) -> str:
-    """Write a cell."""
+    """Write a cell: 0 to 8, row by row from the top left."""
     return str(action)
 
 

@@ -434,16 +434,24 @@ def test_the_session_in_the_agents_page_is_true() -> None:
 WEIGHED = ("connect_four", "connect_four_5x6", "othello", "tic_tac_toe")
 
 
+def agent_under(heading: str, folder: Path) -> Path:
+    """Write the agent that the agents page shows under a heading to a file."""
+    block = re.search(
+        rf"^## {heading}\n.*?```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL | re.MULTILINE
+    )
+    assert block is not None
+    file = folder / "agent.py"
+    file.write_text(block.group(1), encoding="utf-8")
+    return file
+
+
 @pytest.mark.parametrize(
     "ladder",
     [ladder for ladder in settings.DEFAULT_LADDERS if ladder.name in WEIGHED],
     ids=lambda ladder: ladder.name,
 )
 def test_the_class_in_the_agents_page_plays(ladder: settings.LadderSpec, tmp_path: Path) -> None:
-    block = re.search(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
-    assert block is not None
-    file = tmp_path / "deepening.py"
-    file.write_text(block.group(1), encoding="utf-8")
+    file = agent_under("A class", tmp_path)
     loaded, game = student.load(file), games.load(ladder.game)
     student.trial(loaded, game)
     result = play_match(game, [loaded.make(), RandomAgent(1)], TimeControl(move_ms=400, margin_ms=5_000))
@@ -453,14 +461,23 @@ def test_the_class_in_the_agents_page_plays(ladder: settings.LadderSpec, tmp_pat
 
 
 def test_the_function_for_hidden_information_in_the_agents_page_plays(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
-    file = tmp_path / "bluffer.py"
-    file.write_text(blocks[1], encoding="utf-8")
+    file = agent_under("Hidden information", tmp_path)
     loaded, game = student.load(file), games.load("kuhn_poker")
     student.trial(loaded, game)
     for seed in range(20):
         result = play_match(game, [loaded.make(), RandomAgent(seed)], TimeControl(5_000, margin_ms=5_000))
         assert result.causes == ("normal", "normal"), result.detail
+
+
+def test_the_function_for_dice_in_the_agents_page_beats_random_play(tmp_path: Path) -> None:
+    loaded, game = student.load(agent_under("Dice and cards", tmp_path)), games.load("backgammon")
+    student.trial(loaded, game)
+    won = 0.0
+    for seed in range(3):
+        result = play_match(game, [loaded.make(), RandomAgent(seed)], TimeControl(5_000, margin_ms=5_000))
+        assert result.causes == ("normal", "normal"), result.detail
+        won += result.utilities[0] > 0
+    assert won == 3
 
 
 def test_the_agents_page_names_methods_and_features() -> None:

@@ -1,6 +1,7 @@
 """The generated parts of the docs are what the program says now."""
 
 import importlib.util
+import inspect
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import jsonschema
 import msgspec
 import pytest
 
+import games
 from agents import protocol
 from server import settings
 
@@ -36,6 +38,19 @@ PAGES = GENERATE.pages()
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_a_page_is_as_it_would_be_generated(path: Path) -> None:
     assert path.read_text("utf-8") == PAGES[path], f"docs/{path.name} is stale: run `make docs`"
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_page_of_a_game_tells_what_each_feature_is(name: str) -> None:
+    told = inspect.getdoc(type(games.load(name).initial_state().features(0))) or ""
+    assert [feature for feature in games.load(name).feature_names if f"`{feature}`" not in told] == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path.parent.name == "games"], ids=lambda path: path.name
+)
+def test_the_page_of_a_game_is_for_people_who_play(path: Path) -> None:
+    assert "InputError" not in PAGES[path]
 
 
 def test_a_stale_page_is_seen() -> None:
