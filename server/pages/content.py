@@ -15,6 +15,9 @@ from server.http.views import ClockEntry
 
 TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
+RUNNING = 20
+"""So many running matches are named until the scripts draw some."""
+
 RESULTS = 8
 RECENT = 6
 
@@ -46,6 +49,7 @@ class Front:
 
     tables: Sequence[Table]
     facts: Facts
+    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
 
@@ -54,6 +58,7 @@ class LadderPage:
     """A ladder's page."""
 
     table: Table
+    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
 
@@ -97,7 +102,8 @@ class AgentPage:
 def front(conn: Connection) -> Front:
     """Read the front page."""
     tables = _tables(conn)
-    return Front(tables, _facts(tables), reads.latest_results(conn, RESULTS))
+    running = reads.running_matches(conn, RUNNING)
+    return Front(tables, _facts(tables), running, reads.latest_results(conn, RESULTS))
 
 
 def facts(conn: Connection) -> Facts:
@@ -113,7 +119,8 @@ def table(conn: Connection, name: str) -> Table:
 
 def ladder_page(conn: Connection, name: str) -> LadderPage:
     """Read a ladder's page. Raises InputError for an unknown one."""
-    return LadderPage(table(conn, name), reads.latest_results(conn, RESULTS, name))
+    running = reads.running_matches(conn, RUNNING, name)
+    return LadderPage(table(conn, name), running, reads.latest_results(conn, RESULTS, name))
 
 
 def results(conn: Connection, ladder: str | None) -> Sequence[reads.MatchRow]:
