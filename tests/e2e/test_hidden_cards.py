@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from harness import QUIET, RawAgent, Server, wait_for
+from harness import PATIENCE_S, QUIET, RawAgent, Server, wait_for
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -40,7 +40,7 @@ THOUGHT = "I hold the "
 class Spectator(threading.Thread):
     """Watches everything there is to watch, and keeps what it sees of each match until that is over."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, ladder: str = LADDER) -> None:
         super().__init__(daemon=True)
         self.open = contextlib.ExitStack()
         url = server.url.replace("http", "ws") + "/ws/watch"
@@ -48,7 +48,7 @@ class Spectator(threading.Thread):
         self.seen: dict[int, list[bytes]] = defaultdict(list)
         self.over: set[int] = set()
         self.watch(front=True)
-        self.watch(ladder=LADDER)
+        self.watch(ladder=ladder)
         self.start()
 
     def watch(self, **what: object) -> None:
@@ -68,15 +68,15 @@ class Spectator(threading.Thread):
 class Gambler:
     """An agent played by hand that keeps every frame of a match until its end."""
 
-    def __init__(self, server: Server, name: str) -> None:
+    def __init__(self, server: Server, name: str, ladder: str = LADDER) -> None:
         self.agent = RawAgent(server, name)
-        self.agent.hello(ladders=[LADDER])
+        self.agent.hello(ladders=[ladder])
         self.agent.await_message("welcome")
         self.heard: list[bytes] = []
 
-    def receive(self) -> dict[str, Any]:
+    def receive(self, timeout_s: float = PATIENCE_S) -> dict[str, Any]:
         """Return the next message; one that says how a match ended is not kept."""
-        message = self.agent.receive()
+        message = self.agent.receive(timeout_s)
         if message["type"] != "match_end":
             self.heard.append(json.dumps(message).encode())
         return message
