@@ -126,8 +126,8 @@ GAME = Game(
         "points, to any point without two or more checkers of the opponent; a single one there is hit and "
         "goes to the bar. Checkers on the bar must first enter the opponent's home board. Equal dice are "
         "played twice each. As many dice as possible must be played, and if only one of two can be, the "
-        "higher one. With all checkers home, a die bears off a checker from its point, or from the highest point if all are "
-        "lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none (gammon); 3 if then "
+        "higher one. With all checkers home, a die bears off a checker from its point, or from the highest "
+        "point if all are lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none (gammon); 3 if then "
         "one of the loser's is on the bar or in the winner's home board (backgammon). The loser loses as "
         "much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling cube."
     ),

@@ -330,7 +330,7 @@ def format_action(state: Go, action: int) -> str:
 
 
 def format_position(state: Go) -> str:
-    """Write rows from the top (X black, O white), who moves, passes in a row, points that superko bars."""
+    """Write rows from the top (X black, O white), who moves, passes in a row, points that repetition bars."""
     black, white = colours(state)
     return notation.write(notation.Setup(black, white, state.mover, state.passes, state.barred), state.size)
 
