@@ -129,7 +129,8 @@ GAME = Game(
         "higher one. With all checkers home, a die bears off a checker from its point, or from the highest "
         "point if all are lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none "
         "(gammon); 3 if then one of the loser's is on the bar or in the winner's home board (backgammon). "
-        "The loser loses as much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling cube."
+        "The loser loses as much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling "
+        "cube."
     ),
     typical=("roll36:X", "0:24/18+13/10", "roll43", "1:24/20+13/10", "roll61", "0:13/7+6/5*", "roll54"),
 )
