@@ -1,10 +1,10 @@
 """The pages in docs/games, one a game: rules in short, notation, options, features, and two pictures.
 
-All of it is said by the game's own file: the sentences are those of its docstrings.
+All of it is said by the game's own file: the sentences are those of its docstrings, "Write a column" of
+`format_action` as "An action is written as a column".
 """
 
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +12,8 @@ import games
 from games import CHANCE, Game, Position
 from games.options import written
 from games.picture import svg
+from games.picture.paint import STONES
+from server.cli.boards import MARKS
 
 MOST_ACTIONS = 8
 """Actions shown as examples."""
@@ -59,15 +61,12 @@ def _sections(game: Game) -> Iterator[str]:
     yield f"The start, and a position after `{' '.join(game.typical)}`."
     yield from _options(game)
     yield "## Notation"
-    yield "### Actions"
-    yield _said_of(game.format_action)
-    if "\n\n" in _said_of(game.parse_action):  # there is more to tell than that it reads what is written
-        yield _said_of(game.parse_action)
+    yield f"An action is written as {_written(game.format_action)}"
     examples = typical.legal() or [text for text, _ in typical.outcomes()]
     yield f"In the second picture {_mover(typical)}: {_some(examples)}"
-    yield "### Positions"
-    yield _said_of(game.format_position)
+    yield f"A position is written as {_written(game.format_position)}"
     yield f"```\n{start.text()}\n{typical.text()}\n```"
+    yield _marks(typical)
     if game.hidden:
         yield _hidden(typical)
     yield "## Features"
@@ -120,6 +119,30 @@ def _features(typical: Position) -> Iterator[str]:
     yield f"In the second picture, for player 0: {values}."
 
 
-def _said_of(function: object) -> str:
-    """Return the docstring of a game's function, less what it says to programmers."""
-    return re.sub(r"\s*Raises InputError[^.]*\.", "", inspect.getdoc(function) or "")
+def _marks(position: Position) -> str:
+    """Say how the players' pieces look on boards."""
+    board, players = position.board(), range(position.game.players)
+    marks = _listed([f"`{MARKS[p]}` for player {p}" for p in players])
+    kinds = f", with the letter of their kind{' (men have none)' * ('man' in board.kinds.values())}"
+    names = None
+    if board.style in STONES:
+        names = "black", "white"
+    elif "king" in board.kinds.values():
+        names = "white", "black"
+    pages = f" On the web pages player 0 is {names[0]}, player 1 {names[1]}." if names else ""
+    return f"In the terminal, pieces are {marks}{kinds if board.kinds else ''}.{pages}"
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _written(function: object) -> str:
+    """Return the docstring of what writes an action or a position, as it goes on after "is written as".
+
+    Raises ValueError for one that does not begin with "Write".
+    """
+    said = inspect.getdoc(function) or ""
+    if not said.startswith("Write "):
+        raise ValueError(f"expected a docstring that begins with Write, got {said[:40]!r}")
+    return said.removeprefix("Write ")

@@ -121,15 +121,16 @@ GAME = Game(
     rule_draw=rule_draw,
     rules=(
         "Each player moves 15 checkers over 24 points, the opposite way to the other, into the last six, "
-        "the home board, and then off. Both throw a die to begin: the higher one starts and plays both "
-        "numbers; later each throws two dice. Each die moves a checker that many points, to any point "
-        "without two or more checkers of the opponent; a single one there is hit and goes to the bar. "
-        "Checkers on the bar must first enter the opponent's home board. Equal dice are played twice each. "
-        "As many dice as possible must be played, and if only one of two can be, the higher one. With all "
-        "checkers home, a die bears off a checker from its point, or from the highest point if all are "
-        "lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none (gammon); 3 if then "
-        "one of the loser's is on the bar or in the winner's home board (backgammon). The loser loses as "
-        "much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling cube."
+        "the home board, and then off. Both throw a die to begin, again if they are equal: the higher one "
+        "starts and plays both numbers; later each throws two dice. Each die moves a checker that many "
+        "points, to any point without two or more checkers of the opponent; a single one there is hit and "
+        "goes to the bar. Checkers on the bar must first enter the opponent's home board. Equal dice are "
+        "played twice each. As many dice as possible must be played, and if only one of two can be, the "
+        "higher one. With all checkers home, a die bears off a checker from its point, or from the highest "
+        "point if all are lower. Who first bears off all 15 wins 1; 2 if the loser has borne off none "
+        "(gammon); 3 if then one of the loser's is on the bar or in the winner's home board (backgammon). "
+        "The loser loses as much. A game of 1,500 plies, rolls included, is a draw (0). There is no doubling "
+        "cube."
     ),
     typical=("roll36:X", "0:24/18+13/10", "roll43", "1:24/20+13/10", "roll61", "0:13/7+6/5*", "roll54"),
 )

@@ -88,13 +88,20 @@ def hits(state: Backgammon, moves: Iterable[Move]) -> set[int]:
 
 
 def format_action(state: Backgammon, action: int) -> str:
-    """Write `0:13/8/4`, `1:Bar/23*+6/5`, `0:1/Off(2)`, `0:Pass`: the seat, then one checker after the other.
+    """Write the seat, a colon, and for each checker moved the points that it leaves and reaches.
 
-    A star marks a hit, Pass a die that cannot be played. A double is two plays, one after the other. Points
-    are counted by each player from the own last one, 1, up to 24.
+    `0:13/8/4` moves one checker of player 0 twice, `1:Bar/23*+6/5` one from the bar, which hits (the star),
+    and another one; `0:1/Off(2)` bears two off; `Pass` stands for dice that cannot be played. Each player
+    counts the points from the own side: 24 is the furthest, 1 the last one before `Off`. A double is two
+    actions in a row, of two checkers each. Player 0 is X in rolls, x in positions; player 1 is O and o.
 
-    An outcome is `roll63`. An opening roll tells O's die, X's die, and who begins: after `roll36:X` X, who
-    threw the 6, after `roll63:O` O; equal dice are thrown again. Player 0 is X, player 1 is O.
+    A throw of two dice is `roll63`, the higher one first. In the opening roll each player throws one die: O's
+    is written first, X's second, and then who has the higher one and begins. After `roll36:X` O has thrown 3
+    and X 6, and X plays 3 and 6; after `roll63:O` O has thrown 6 and X 3, and O plays them. If both dice show
+    the same, they are thrown again, so there is no `roll33:X`.
+
+    Other spellings are read, too: moves may come in any order, with a plus or a blank between them, and the
+    seat, stars, and `Pass` beside a move can be missing. `8/4 13/8*` is `0:13/8*+8/4`.
     """
     if state.to_move() == CHANCE:
         return _roll_text(state, action)
@@ -212,7 +219,9 @@ def _number(place: str) -> int:
 def format_position(state: Backgammon) -> str:
     """Write the checkers, the dice left to play, and whose turn it is, with blanks between.
 
-    `-b----E-C---eE---c-e----B- 63 x`: X is to play 6 and 3, the higher die first; `3333` is a double, of
+    The checkers are 26 letters: O's bar, X's points 1 to 24, X's bar. `A` is one checker of X, `B` two, and
+    so on, `a` is one of O, `-` none; what is missing of 15 is borne off. In
+    `-b----E-C---eE---c-e----B- 63 x` X is to play 6 and 3, the higher die first; `3333` is a double, of
     which `33` is left after two moves; `- o` says that O is to roll, `- *` that the opening roll is to come,
     `= o` that the game was drawn when it was O's turn.
     """

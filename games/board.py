@@ -19,8 +19,7 @@ LETTERS = {"man": "", "knight": "n"}
 class Board:
     """A board seen from above.
 
-    `pieces` maps a cell to a seat number from 0 (seat 0 is the first mover). `style` says what the board
-    is made of:
+    `pieces` maps a cell to a seat number from 0. `style` says what the board is made of:
 
     - "frame": holes in an upright frame, pieces fall
     - "lines": marks between lines

@@ -118,7 +118,10 @@ def format_action(_state: Centipede, action: int) -> str:
 
 
 def format_position(state: Centipede) -> str:
-    """Write a cell for each move, `p` and `t` as played and `.` for those left, a blank, and who moves."""
+    """Write a letter for each move, `p` or `t` as played and `.` for those left, a blank, and who moves.
+
+    Player 0 is x, player 1 is o.
+    """
     played = "p" * state.passes + "t" * state.taken
     return f"{played.ljust(state.plies, OPEN)} {SIDES[state.to_move()]}"
 
@@ -177,8 +180,10 @@ GAME = Game(
         "Two piles lie on the table, of 4 chips and of 1. The players take turns. Who takes gets the larger "
         "pile, the opponent gets the smaller one, and the game is over; who passes doubles both piles and "
         "leaves the choice to the opponent. After six passes (option `plies`) the player whose turn it "
-        "would be gets the larger pile. The utility of each player is the number of chips, so that both "
-        "gain by passing, though to take is always better than to let the opponent take next."
+        "would be gets the larger pile. The utility of each player is the number of chips, so that both gain "
+        "by passing, though to take is always better than to let the opponent take next. "
+        "A ladder counts only who has more chips at the end, not how many: there, whoever takes wins, and "
+        "to take at once is best, though both get more chips by passing."
     ),
     typical=("pass", "pass", "pass"),
 )

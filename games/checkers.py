@@ -71,7 +71,10 @@ def parse_action(state: Checkers, text: str) -> int:
 
 
 def format_action(state: Checkers, action: int) -> str:
-    """Write the squares left and reached, `c3d4`; each jump of a chain is an action of its own."""
+    """Write the squares that are left and reached, such as `c3d4` for a step or `c3e5` for a jump.
+
+    Each jump is an action of its own: whoever can go on jumping is asked again, until no jump is left.
+    """
     origin, landing = squares_of(state, action)
     return f"{square_text(origin)}{square_text(landing)}"
 
@@ -88,10 +91,11 @@ def _letters(state: Checkers) -> Iterator[tuple[int, str]]:
 
 
 def format_position(state: Checkers) -> str:
-    """Write a position: the rows from row 8 down, who moves, the piece amid jumps, and steps without capture.
+    """Write the rows from row 8 down, who moves, the piece amid jumps, and the steps without capture.
 
-    `/` stands between rows and a blank between the parts. Men of the sides are o and +, kings 8 and *. Who
-    moves is o or +. A turn that has begun names its piece's square, else `-` stands there.
+    `/` stands between rows and a blank between the parts. Men of player 0 are `o`, of player 1 `+`, kings
+    `8` and `*`. Who moves is `o` or `+`. A turn that has begun names its piece's square, else `-` stands
+    there. The steps of both players since the last capture count.
     """
     rows = [[EMPTY] * SIZE for _ in range(SIZE)]
     for bit, letter in _letters(state):
@@ -196,13 +200,14 @@ GAME = Game(
     feature_names=Features._fields,
     rule_draw=lambda state: state.quiet >= MOST_QUIET,
     rules=(
-        "English draughts on the dark squares of a chessboard, twelve men a side. Men step one square "
-        "diagonally forward, kings in all four directions. A piece jumps over an opponent's piece beside it "
-        "to the free square behind, and so captures it; who can jump must, and with the same piece as long "
-        "as it can. Any of the possible jumps will do. A man that reaches the last row becomes a king, which "
-        "ends the turn. Who has no legal move loses (-1, the other player +1). Forty steps in a row without "
-        "a capture, of both sides together, are a draw (0): sooner than by the forty moves a side that "
-        "people play by. The first mover, o, sits at row 1."
+        "English draughts on the dark squares of a chessboard, twelve men a side. Player 0, who moves first, "
+        "has rows 1 to 3, below, and player 1 rows 6 to 8. Men step one square diagonally forward, kings in "
+        "all four directions. A piece jumps over an opponent's piece beside it to the free square behind, "
+        "and so captures it; who can jump must, and with the same piece as long as it can. Any of the "
+        "possible jumps will do. A man that reaches the last row becomes a king, which ends the turn. Who "
+        "has no legal move loses (-1, the other player +1). Forty steps in a row without a capture, of both "
+        "sides together, are a draw (0): twenty of each player, where the usual rule has forty of each and "
+        "counts anew also after a step of a man."
     ),
     typical=("c3d4", "f6g5", "b2c3", "g7f6", "g3h4", "h8g7", "c3b4", "d6c5", "b4d6", "e7c5"),
 )

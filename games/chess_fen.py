@@ -45,7 +45,7 @@ _FEN = re.compile(
 
 
 def format_position(state: Chess) -> str:
-    """Write a position in Forsyth-Edwards Notation; a square for passing only where a pawn may capture so."""
+    """Write Forsyth-Edwards Notation (FEN), with a square for passing only where a pawn may capture so."""
     rights = "".join(letter for letter, rook in ROOKS.items() if state.castling & rook)
     landing = state.passing & ~everyone(state.pieces)
     passing = square_name(trailing_zeros(landing)) if landing else "-"

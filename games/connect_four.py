@@ -177,12 +177,12 @@ def parse_action(state: ConnectFour, text: str) -> int:
 
 
 def format_action(_state: ConnectFour, action: int) -> str:
-    """Write a column, counted from 1."""
+    """Write the number of a column, 1 for the leftmost."""
     return str(action + 1)
 
 
 def format_position(state: ConnectFour) -> str:
-    """Write the rows from the top, `/` between them, a blank, and who moves."""
+    """Write the rows from the top, `/` between them, a blank, and who moves: x is player 0, o player 1."""
     mover = state.to_move()
     first = state.me if mover == 0 else state.me ^ state.mask
     return f"{write_grid(_frame(state), (first, first ^ state.mask), SIDES)} {SIDES[mover]}"

@@ -137,7 +137,7 @@ def parse_action(state: ConnectFourThree, text: str) -> int:
 
 
 def format_action(_state: ConnectFourThree, action: int) -> str:
-    """Write a column, counted from 1."""
+    """Write the number of a column, 1 for the leftmost."""
     return str(action + 1)
 
 
@@ -148,7 +148,10 @@ def _by_seat(state: ConnectFourThree) -> tuple[word, word, word]:
 
 
 def format_position(state: ConnectFourThree) -> str:
-    """Write the rows from the top, `/` between them, a blank, and who moves: x, o or v."""
+    """Write the rows from the top, `/` between them, a blank, and who moves.
+
+    Player 0 is x, player 1 o and player 2 v; `.` is an empty cell.
+    """
     return f"{write_grid(FRAME, _by_seat(state), SIDES)} {SIDES[state.to_move()]}"
 
 

@@ -325,12 +325,12 @@ def parse_action(state: Go, text: str) -> int:
 
 
 def format_action(state: Go, action: int) -> str:
-    """Write a point, `d4`, or `pass`: columns from a on but for i, which is left out, rows from below."""
+    """Write a point, column (no i: h, then j) and row from below, such as `d3`, or `pass`."""
     return notation.PASS_TEXT if action == PASS else notation.point_text(action, state.size)
 
 
 def format_position(state: Go) -> str:
-    """Write rows from the top, who moves, passes in a row, and barred points: `.../.XO/... X 0 -`."""
+    """Write rows from the top (X black, O white), who moves, passes in a row, points that repetition bars."""
     black, white = colours(state)
     return notation.write(notation.Setup(black, white, state.mover, state.passes, state.barred), state.size)
 

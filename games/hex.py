@@ -263,7 +263,7 @@ def parse_action(state: Hex, text: str) -> int:
 
 
 def format_action(state: Hex, action: int) -> str:
-    """Write a cell, `c2`, the row counted from the top, or `swap`."""
+    """Write a cell, column and row from the top, such as `d3`, or `swap`."""
     return SWAP_TEXT if action == SWAP else f"{LETTERS[action % state.size]}{action // state.size + 1}"
 
 
@@ -281,7 +281,7 @@ def _bits(cells: HexCells) -> list[int]:
 def format_position(state: Hex) -> str:
     """Write the rows from the top, `/` between them, a blank, and who moves: `x../.o./... x`.
 
-    Numbers of stones and who moves tell whether the second player has swapped.
+    Player 0 is x, player 1 is o. Numbers of stones and who moves tell whether the second player has swapped.
     """
     stones, span = _stones(state), range(state.size)
     letters = {cell: SIDES[seat] for cell, seat in stones.items()}

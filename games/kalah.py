@@ -183,7 +183,11 @@ def parse_action(state: Kalah, text: str) -> int:
 
 
 def format_action(_state: Kalah, action: int) -> str:
-    """Write the number of a pit: 1 to 6 are the first mover's, 8 to 13 the other player's."""
+    """Write the number of a pit: 1 to 6 are player 0's, from the left below, 8 to 13 player 1's.
+
+    Pits 8 to 13 follow around the board, from the right above. Whose last seed falls into the own store is
+    asked for another action at once.
+    """
     return str(action)
 
 
@@ -201,9 +205,9 @@ def _by_seat(state: Kalah) -> tuple[Row, Row]:
 
 
 def format_position(state: Kalah) -> str:
-    """Write pits 1 to 6 and the first mover's store, `/`, pits 8 to 13 and the other store, who moves.
+    """Write pits 1 to 6 and the store of player 0, `/`, pits 8 to 13 and player 1's store, and who moves.
 
-    The initial position is `4,4,4,4,4,4,0/4,4,4,4,4,4,0 x`.
+    Player 0 is x, player 1 is o. The initial position is `4,4,4,4,4,4,0/4,4,4,4,4,4,0 x`.
     """
     first, second = (",".join(map(str, row)) for row in _by_seat(state))
     return f"{first}/{second} {SIDES[state.mover]}"

@@ -120,7 +120,7 @@ def parse_action(state: KuhnPoker, text: str) -> int:
 
 
 def format_action(state: KuhnPoker, action: int) -> str:
-    """Write `p` to pass or fold, `b` to bet or call, or the card dealt: `d0`, `d1`, or `d2`, the highest."""
+    """Write `p` to pass or fold, or `b` to bet or call; a card dealt is `d0`, `d1` or `d2`."""
     return f"d{action}" if state.to_move() == CHANCE else ACTION_TEXTS[action]
 
 
@@ -133,7 +133,10 @@ def format_seen(state: KuhnPoker, action: int, p: int) -> str:
 
 
 def format_position(state: KuhnPoker) -> str:
-    """Write both cards, `/`, the betting, a blank, and who moves: `12/pb x`, before the deal `--/ *`."""
+    """Write both cards, `/`, the betting, a blank, and who moves: `12/pb x`, before the deal `--/ *`.
+
+    Player 0's card comes first. Player 0 is x, player 1 o, and `*` says that a card is to be dealt.
+    """
     return _text(state, _faces(state, None))
 
 

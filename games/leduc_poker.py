@@ -34,15 +34,18 @@ FACES = ("J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥")
 
 
 class Features(NamedTuple):
-    """What full sight of the table tells, own minus the opponent's; all 0 until both cards are dealt.
+    """Own minus the opponent's, for those who see all cards; all 0 until both players have one.
 
-    `card` is the rank of a player's card, 0 to 2; `pair` 1 for a pair with the open card; `stake` the chips
-    staked.
+    `card` is the rank of the card, 0 for a jack, 1 for a queen, 2 for a king; `pair` is 1 for a pair with
+    the open card; `stake` is the chips staked.
     """
 
     card: int
+    """Rank of the card, 0 to 2."""
     pair: int
+    """1 for a pair with the open card."""
     stake: int
+    """Chips staked."""
 
 
 @compiled
@@ -215,7 +218,10 @@ def parse_action(state: LeducPoker, text: str) -> int:
 
 
 def format_action(state: LeducPoker, action: int) -> str:
-    """Write `f` to fold, `c` to call or check, `r` to raise, or the card dealt, `d0` to `d5`: two a rank."""
+    """Write `f` to fold, `c` to call (or check), or `r` to raise; a card dealt is `d0` to `d5`.
+
+    `d0` and `d1` are the jacks, `d2` and `d3` the queens, `d4` and `d5` the kings.
+    """
     return f"d{action}" if state.to_move() == CHANCE else ACTION_TEXTS[action]
 
 
@@ -227,10 +233,11 @@ def format_seen(state: LeducPoker, action: int, p: int) -> str:
 
 
 def format_position(state: LeducPoker) -> str:
-    """Write the cards, `/` and the first round, `/` and the second, a blank, and who moves.
+    """Write three cards, `/` and the first round, `/` and the second, a blank, and who moves.
 
-    The cards are player 0's, player 1's and the open one, `-` for one not dealt.
-    `---// *` before the deal, `52-/r/ o` in the first round, `521/rc/c o` in the second.
+    The cards are player 0's, player 1's and the open one, `-` where one is not dealt yet. Player 0 is x,
+    player 1 o, and `*` says that a card is to be dealt: `---// *` before the deal, `52-/r/ o` in the first
+    round, `521/rc/c o` in the second.
     """
     return _text(state, (state.first, state.second))
 

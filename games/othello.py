@@ -283,7 +283,7 @@ def parse_action(state: Othello, text: str) -> int:
 
 
 def format_action(_state: Othello, action: int) -> str:
-    """Write a cell, `a1` at the top left, column first, or `pass`."""
+    """Write a cell, column and row from the top, such as `d3`, or `pass`."""
     return PASS_TEXT if action == PASS else f"{LETTERS[action % STRIDE]}{action // STRIDE + 1}"
 
 

@@ -25,9 +25,9 @@ LINES: tuple[word, ...] = (
 class Features(NamedTuple):
     """Own minus the opponent's.
 
-    `open_twos` and `open_ones` are lines with two (one) own stones and no other; `centre` and `corners` are
-    stones there. The first two are the X2, O2 and X1, O1 of the textbook's exercise on tic-tac-toe (Russell
-    and Norvig).
+    `open_twos` and `open_ones` are lines with two (one) own marks and none of the other side; `centre` and
+    `corners` are own marks there. The first two are the X2, O2 and X1, O1 of the textbook's exercise on
+    tic-tac-toe (Russell and Norvig).
     """
 
     open_twos: int
@@ -120,12 +120,12 @@ def parse_action(state: TicTacToe, text: str) -> int:
 
 
 def format_action(_state: TicTacToe, action: int) -> str:
-    """Write a cell: 0 to 8, row by row from the top left."""
+    """Write the number of a cell, row by row: `0` to `2` above, `3` to `5`, `6` to `8`."""
     return str(action)
 
 
 def format_position(state: TicTacToe) -> str:
-    """Write nine cells row by row, a blank, and who moves: `xxxo.ox.o o`."""
+    """Write nine cells row by row, a blank, and who moves: `xxxo.ox.o o`. Player 0 is x, player 1 is o."""
     seats = _stones(state)
     cells = "".join(SIDES[seats[cell]] if cell in seats else "." for cell in range(9))
     return f"{cells} {SIDES[state.to_move()]}"

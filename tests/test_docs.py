@@ -24,6 +24,8 @@ from agents.local import play_match
 from agents.program import KEPT_STDERR_BYTES
 from agents.protocol import TimeControl
 from agents.random_agent import RandomAgent
+from games.board import Style
+from games.protocol import takes_turns
 from server import loop_lag, pings, settings
 from server.cli import cli
 from server.cli.check import MARGIN_MS, MOVE_MS
@@ -182,6 +184,12 @@ def test_documented_ladders_are_the_defaults(tmp_path: Path) -> None:
     file = tmp_path / "plyground.toml"
     file.write_text(example.group(1), encoding="utf-8")
     assert settings.load({"PLYGROUND_CONFIG": str(file)}).ladders == settings.DEFAULT_LADDERS
+
+
+def test_the_number_of_default_ladders_is_told_right() -> None:
+    count = len(settings.DEFAULT_LADDERS)
+    assert f"the {count} below run" in text("docs/settings.md")
+    assert f"replaces all {count} ladders" in text("docs/adding-a-game.md")
 
 
 def test_variables_named_anywhere_exist() -> None:
@@ -396,6 +404,24 @@ def test_addresses_shown_for_curl_are_endpoints() -> None:
 # games, agents, examples -------------------------------------------------------------------------------
 
 
+def test_the_readme_counts_the_games() -> None:
+    assert f"There are\n{len(games.names())} games," in text("README.md")
+
+
+def test_the_styles_of_boards_are_listed_for_those_who_add_a_game() -> None:
+    [listed] = re.findall(r"Choose a `style`.*?(?=\n- )", text("docs/adding-a-game.md"), flags=re.DOTALL)
+    assert set(get_args(Style)) <= code_words(listed)
+
+
+def test_games_named_as_models_are_what_they_are_named_for() -> None:
+    assert all(
+        games.load(name).has_chance and games.load(name).hidden for name in ("kuhn_poker", "leduc_poker")
+    )
+    assert games.load("connect_four_three").players == 3
+    turns = {name: takes_turns(type(games.load(name).initial_state())) for name in ("checkers", "kalah")}
+    assert turns == {"checkers": True, "kalah": False}
+
+
 def test_games_named_with_a_game_option_exist() -> None:
     for page in PAGES:
         added = ["nim"] if page.name == "adding-a-game.md" else []  # which test_adding_a_game.py adds
@@ -434,24 +460,16 @@ def test_the_session_in_the_agents_page_is_true() -> None:
 WEIGHED = ("connect_four", "connect_four_5x6", "othello", "tic_tac_toe")
 
 
-def agent_under(heading: str, folder: Path) -> Path:
-    """Write the agent that the agents page shows under a heading to a file."""
-    block = re.search(
-        rf"^## {heading}\n.*?```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL | re.MULTILINE
-    )
-    assert block is not None
-    file = folder / "agent.py"
-    file.write_text(block.group(1), encoding="utf-8")
-    return file
-
-
 @pytest.mark.parametrize(
     "ladder",
     [ladder for ladder in settings.DEFAULT_LADDERS if ladder.name in WEIGHED],
     ids=lambda ladder: ladder.name,
 )
 def test_the_class_in_the_agents_page_plays(ladder: settings.LadderSpec, tmp_path: Path) -> None:
-    file = agent_under("A class", tmp_path)
+    block = re.search(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
+    assert block is not None
+    file = tmp_path / "deepening.py"
+    file.write_text(block.group(1), encoding="utf-8")
     loaded, game = student.load(file), games.load(ladder.game)
     student.trial(loaded, game)
     result = play_match(game, [loaded.make(), RandomAgent(1)], TimeControl(move_ms=400, margin_ms=5_000))
@@ -461,7 +479,9 @@ def test_the_class_in_the_agents_page_plays(ladder: settings.LadderSpec, tmp_pat
 
 
 def test_the_function_for_hidden_information_in_the_agents_page_plays(tmp_path: Path) -> None:
-    file = agent_under("Hidden information", tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
+    file = tmp_path / "bluffer.py"
+    file.write_text(blocks[1], encoding="utf-8")
     loaded, game = student.load(file), games.load("kuhn_poker")
     student.trial(loaded, game)
     for seed in range(20):
@@ -469,15 +489,17 @@ def test_the_function_for_hidden_information_in_the_agents_page_plays(tmp_path: 
         assert result.causes == ("normal", "normal"), result.detail
 
 
-def test_the_function_for_dice_in_the_agents_page_beats_random_play(tmp_path: Path) -> None:
-    loaded, game = student.load(agent_under("Dice and cards", tmp_path)), games.load("backgammon")
+def test_the_agent_for_dice_in_the_agents_page_plays(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", text("docs/agents.md"), flags=re.DOTALL)
+    assert (games.CHANCE, "`games.CHANCE`, which is -1" in text("docs/agents.md")) == (-1, True)
+    file = tmp_path / "dice.py"
+    file.write_text(blocks[2], encoding="utf-8")
+    loaded, game = student.load(file), games.load("backgammon")
     student.trial(loaded, game)
-    won = 0.0
-    for seed in range(3):
+    for seed in range(2):
         result = play_match(game, [loaded.make(), RandomAgent(seed)], TimeControl(5_000, margin_ms=5_000))
         assert result.causes == ("normal", "normal"), result.detail
-        won += result.utilities[0] > 0
-    assert won == 3
+        assert result.outcomes[0] == "win"
 
 
 def test_the_agents_page_names_methods_and_features() -> None:

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,23 @@ def test_each_field_has_a_meaning_and_no_other_has() -> None:
     )
     parts = set(GENERATE.schema()["$defs"]) - {message.__name__ for message in messages.values()}
     assert set(said["parts"]) == parts
+
+
+# games -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_page_of_a_game_reads_like_documentation(name: str) -> None:
+    page = (ROOT / "docs" / "games" / f"{name}.md").read_text("utf-8")
+    assert page.count("\nAn action is written as ") == page.count("\nA position is written as ") == 1
+    assert "InputError" not in page
+    assert not re.search(r"^(Read|Return|Write) ", page, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_typical_position_tells_features_apart(name: str) -> None:
+    game = games.load(name)
+    assert any(games.Position.start(game, moves=game.typical).state.features(0))
 
 
 # the schema ---------------------------------------------------------------------------------------------
