@@ -174,14 +174,6 @@ def latest_results(conn: Connection, n: int, ladder: str | None = None) -> list[
     return _with_seats(conn, conn.execute(query.order_by(results.c.seq.desc()).limit(n)).all())
 
 
-def running_matches(conn: Connection, n: int, ladder: str | None = None) -> list[MatchRow]:
-    """Return the matches that have run longest."""
-    query = _matches().where(schema.matches.c.state == "running")
-    if ladder is not None:
-        query = query.where(schema.matches.c.ladder_id == _ladder_id(conn, ladder))
-    return _with_seats(conn, conn.execute(query.order_by(schema.matches.c.id).limit(n)).all())
-
-
 def _may_be_key(number: int) -> bool:
     """Whether a database can look for it: a path of the API may hold any number."""
     return 0 < number <= schema.MAX_ID

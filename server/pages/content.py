@@ -15,9 +15,6 @@ from server.http.views import ClockEntry
 
 TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
-RUNNING = 20
-"""So many running matches are named until the scripts draw some."""
-
 RESULTS = 8
 RECENT = 6
 
@@ -49,7 +46,6 @@ class Front:
 
     tables: Sequence[Table]
     facts: Facts
-    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
 
@@ -58,7 +54,6 @@ class LadderPage:
     """A ladder's page."""
 
     table: Table
-    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
 
@@ -102,8 +97,7 @@ class AgentPage:
 def front(conn: Connection) -> Front:
     """Read the front page."""
     tables = _tables(conn)
-    running = reads.running_matches(conn, RUNNING)
-    return Front(tables, _facts(tables), running, reads.latest_results(conn, RESULTS))
+    return Front(tables, _facts(tables), reads.latest_results(conn, RESULTS))
 
 
 def facts(conn: Connection) -> Facts:
@@ -119,8 +113,7 @@ def table(conn: Connection, name: str) -> Table:
 
 def ladder_page(conn: Connection, name: str) -> LadderPage:
     """Read a ladder's page. Raises InputError for an unknown one."""
-    running = reads.running_matches(conn, RUNNING, name)
-    return LadderPage(table(conn, name), running, reads.latest_results(conn, RESULTS, name))
+    return LadderPage(table(conn, name), reads.latest_results(conn, RESULTS, name))
 
 
 def results(conn: Connection, ladder: str | None) -> Sequence[reads.MatchRow]:

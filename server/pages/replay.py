@@ -18,16 +18,15 @@ from server.past import past_view
 class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
-    `movers` is the seat of each action, -1 where it was chance's, and `times` its milliseconds, null there.
-    `verdict` is null before the end, `request` is what was asked when the match ended and became no move, if
-    anything. `changes` is what the match did to each seat's rating in Elo, null where it did nothing.
-    `replayed_by` is the match that repeats this one, if it was void.
+    `times` are the milliseconds of each action, null where it was chance's. `verdict` is null before the end,
+    `request` is what was asked when the match ended and became no move, if anything.
+    `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
+    the match that repeats this one, if it was void.
     """
 
     view: MatchView
     boards: list[dict[str, object]]
     positions: list[str]
-    movers: list[int]
     times: list[int | None]
     changes: list[float | None]
     verdict: str | None = None
@@ -62,7 +61,6 @@ def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
         view,
         boards=[position.board(viewer).to_json() for position in shown],
         positions=[position.text(viewer) for position in shown],
-        movers=[move.seat for move in moves],
         times=[None if move.seat == CHANCE else move.elapsed_ms for move in moves],
         verdict=verdict,
         request=request,

@@ -45,13 +45,7 @@ async def front(request: web.Request) -> web.Response:
     """Show what runs, who leads, what has just ended, and how to join."""
     found = await request.app[SERVICES].db.read(content.front)
     return page(
-        request,
-        "front.html",
-        here="live",
-        tables=found.tables,
-        running=found.running,
-        matches=found.results,
-        facts=found.facts,
+        request, "front.html", here="live", tables=found.tables, matches=found.results, facts=found.facts
     )
 
 
@@ -65,7 +59,6 @@ async def ladder(request: web.Request) -> web.Response:
         ladder=found.table.ladder,
         rows=found.table.rows,
         scale=scale_for(row.rating for row in found.table.rows),
-        running=found.running,
         matches=found.results,
     )
 

@@ -99,7 +99,7 @@ async function load() {
   showReplay(whole.replayed_by);
   write(part("verdict"), whole.verdict ?? "");
   part("verdict").hidden = whole.verdict === null;
-  moves.set(whole.view, whole.movers, whole.times);
+  moves.set(whole.view.moves, whole.view.players, whole.times);
   take(whole.view, grown);
   showUnmade(whole.request);
   if (isOver(view)) {
@@ -135,7 +135,7 @@ function event(match) {
   if (next) {
     boards.push(match.board);
     positions.push(match.position);
-    moves.add(match.action, view.to_move, match.players[view.to_move]?.last?.elapsed_ms ?? null);
+    moves.add(match.action, match.players[view.to_move]?.last?.elapsed_ms ?? null);
   }
   take(match, next);
 }

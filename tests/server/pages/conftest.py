@@ -179,7 +179,7 @@ class Stage:
         """Play actions, one event each, timed as in MoveRow."""
         for action in actions:
             view = await self.view(match_id)
-            ply, seat = view.ply, -1 if view.to_move is None else view.to_move  # -1: chance
+            ply, seat = view.ply, view.ply % len(view.players)
 
             def job(conn, ply=ply, seat=seat, action=action):
                 row = MoveRow(ply, seat, action, 12, 12, None, self.now())._replace(**timing)

@@ -34,45 +34,6 @@ async def test_board_changes_by_itself(stage, reader):
     assert reader.faults == []
 
 
-@pytest.mark.parametrize(
-    ("ladder", "actions", "turns", "movers"),
-    [
-        ("connect_four", "4 4 3", ["1 4 4", "2 3"], "ada bob ada"),
-        ("kalah", "3 6 12 1", ["1 3", "2 6 12", "3 1"], "ada ada bob ada"),
-        (
-            "backgammon",
-            "roll63:O 1:24/18+13/10 roll61 0:13/7*+8/7 roll43",
-            ["1 roll63:O 1:24/18+13/10", "2 roll61 0:13/7*+8/7 roll43"],
-            "chance bob chance ada chance",
-        ),
-    ],
-)
-async def test_list_of_moves_tells_who_moved(stage, reader, ladder, actions, turns, movers):
-    """A turn has each seat at most once, in order; marks stand where the seats do not simply alternate."""
-    for name in ("ada", "bob"):
-        await stage.agent(name)
-    match = await stage.begin(ladder, "ada", "bob")
-    await reader.page.goto(stage.url(f"/matches/{match}"))
-    await expect(reader.page.locator('[data-part="moves"]')).to_have_attribute("data-plies", "0")
-    await stage.play(match, *actions.split())
-    for seen in ("live", "read anew"):
-        moves = reader.page.locator(".move")
-        await expect(moves).to_have_count(len(movers.split())), seen
-        labels = [await moves.nth(n).get_attribute("aria-label") for n in range(len(movers.split()))]
-        expected = zip(movers.split(), actions.split(), strict=True)
-        assert labels == [f"ply {ply}, {who}: {action}" for ply, (who, action) in enumerate(expected, 1)]
-        lines = [
-            " ".join((await turn.inner_text()).split()) for turn in await reader.page.locator(".turn").all()
-        ]
-        assert lines == turns
-        shown = ladder != "connect_four"
-        await expect(moves.locator("svg:visible")).to_have_count(
-            shown * sum(who != "chance" for who in movers.split())
-        )
-        await reader.page.reload()
-    assert reader.faults == []
-
-
 async def test_standings_and_results_follow_a_finish(stage, reader):
     await stage.agent("ada")
     await stage.agent("bob")

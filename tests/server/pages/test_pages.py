@@ -67,20 +67,6 @@ async def test_front_page_without_agents_says_how_to_begin(stage):
     assert "plyground connect" in html
 
 
-@pytest.mark.parametrize("path", ["/", "/ladders/connect_four"])
-async def test_what_runs_is_told_without_scripts(stage, path):
-    _, html = await fetch(stage, path)
-    assert "No match runs at the moment" in html
-    for name in ("ada", "bob"):
-        await stage.agent(name)
-    match = await stage.begin("connect_four", "ada", "bob")
-    _, html = await fetch(stage, path)
-    assert "No match runs at the moment" not in html
-    assert f'<a href="/matches/{match}">Connect four, match {match}</a>' in html
-    _, html = await fetch(stage, "/ladders/tic_tac_toe")
-    assert "No match runs at the moment" in html, "that one is of another ladder"
-
-
 async def test_static_file_is_kept_by_the_browser(stage):
     address = assets.address("board.js")
     answer, text = await fetch(stage, address)
