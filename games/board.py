@@ -39,8 +39,8 @@ class Board:
     `cards` says what is on the pieces that are cards, HIDDEN if they lie face down; `counts` of how many
     pieces a pile consists. A card without a piece is everybody's. `dice` are the dice that lie there.
     `last` is the cells of the last move, `line` the cells that decided the game.
-    `top_labels` are those of columns whose top row is numbered differently from the bottom one. `below` is the
-    seat that sits below the board; the others sit above.
+    `top_labels` are those of columns whose top row is numbered differently from the bottom one. `below` is
+    the seat that sits below the board; the others sit above.
     `targets` maps each legal action's text to the cell where its piece would land, if it has one.
     """
 

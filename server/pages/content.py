@@ -175,7 +175,8 @@ def _tables(conn: Connection) -> list[Table]:
 def _running(conn: Connection, ladder: str | None = None) -> list[reads.MatchRow]:
     """Return the matches that run, the first one first, and those that are about to."""
     pages = (
-        reads.matches_page(conn, ladder=ladder, state=state, limit=RUNNING) for state in ("running", "starting")
+        reads.matches_page(conn, ladder=ladder, state=state, limit=RUNNING)
+        for state in ("running", "starting")
     )
     return sorted((found for page, _ in pages for found in page), key=lambda found: found.id)
 

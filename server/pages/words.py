@@ -141,7 +141,9 @@ def stand(match: MatchRow) -> str:
     if match.state == "void":
         return "Void · counts for nobody"
     if match.state != "finished":
-        return _OPEN.get(match.state, f"It runs; {match.moves} {'ply' if match.moves == 1 else 'plies'} so far.")
+        return _OPEN.get(
+            match.state, f"It runs; {match.moves} {'ply' if match.moves == 1 else 'plies'} so far."
+        )
     won, shared = ([seat.agent for seat in match.seats if seat.outcome == kind] for kind in ("win", "draw"))
     if won:
         return f"{', '.join(won)} won · {cause(match.seats)}"
@@ -151,7 +153,10 @@ def stand(match: MatchRow) -> str:
 
 
 def sides(board: Board) -> tuple[str, ...]:
-    """Return names of the sides by seat; "" where pieces have their seats' colours. `sides.js` says the same."""
+    """Return names of the sides by seat; "" where pieces have their seats' colours.
+
+    The script `sides.js` says the same.
+    """
     if board.style in {"felt", "wood", "points"}:
         return ("black", "white")
     return ("white", "black") if "king" in board.kinds.values() else ("",) * 4

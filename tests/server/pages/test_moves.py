@@ -47,8 +47,8 @@ PLAYED = [
 ]
 
 LISTED = """(rounds) => rounds.map((one) => [...one.querySelectorAll(".by")].map((turn) => {
-  const moves = [...turn.querySelectorAll(".move")];
-  return `${turn.querySelector("svg").getAttribute("aria-label")}: ${moves.map((one) => one.textContent).join(" ")}`;
+  const moves = [...turn.querySelectorAll(".move")].map((one) => one.textContent);
+  return `${turn.querySelector("svg").getAttribute("aria-label")}: ${moves.join(" ")}`;
 }))"""
 
 

@@ -1,4 +1,4 @@
-"""Pages as those see them whose browser runs no scripts, and the first moment of all others: nothing is false."""
+"""Pages in a browser that runs no scripts, which is also the first moment of all others: nothing is false."""
 
 import pytest
 import pytest_asyncio
