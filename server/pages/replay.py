@@ -20,9 +20,9 @@ class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
     `movers` are the seats of the actions, null where it was chance's, and `times` their milliseconds.
-    `verdict` is null before the end, `request` is what was asked when the match ended and became no move, if anything.
-    `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
-    the match that repeats this one, if it was void.
+    `verdict` is null before the end, `request` is what was asked when the match ended and became no move, if
+    anything. `changes` is what the match did to each seat's rating in Elo, null where it did nothing.
+    `replayed_by` is the match that repeats this one, if it was void.
     """
 
     view: MatchView
