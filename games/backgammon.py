@@ -28,6 +28,7 @@ MOST_PLIES = 1500
 stops players who both avoid the end."""
 
 BAR_COLUMN, OFF_COLUMN = 12, 13
+TOP_LABELS = (*(str(point) for point in range(13, 25)), "", "")
 COLUMN_LABELS = (*(str(point) for point in range(12, 0, -1)), "bar", "off")
 
 
@@ -66,7 +67,7 @@ def cell_of(place: int, seat: int) -> Cell:
 
 
 def board(state: Backgammon, last: int | None) -> Board:
-    """Return the board as data. The labels number X's points below; above them lie 13 to 24."""
+    """Return the board as data. The labels number X's points."""
     piles = {
         cell_of(place, seat): (seat, count_at(checkers, place))
         for seat, checkers in ((state.mover, state.me), (1 - state.mover, state.other))
@@ -83,6 +84,7 @@ def board(state: Backgammon, last: int | None) -> Board:
         dice=(high, low) * state.plays if state.plays else (),
         last=_last_cells(state, last),
         column_labels=COLUMN_LABELS,
+        top_labels=TOP_LABELS,
         targets=_targets(state),
     )
 

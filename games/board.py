@@ -38,6 +38,8 @@ class Board:
     `cards` says what is on the pieces that are cards, HIDDEN if they lie face down; `counts` of how many
     pieces a pile consists. A card without a piece is everybody's. `dice` are the dice that lie there.
     `last` is the cells of the last move, `line` the cells that decided the game.
+    `top_labels` are those of columns whose top row is numbered differently from the bottom one. `below` is
+    the seat that sits below the board; the others sit above.
     `targets` maps each legal action's text to the cell where its piece would land, if it has one.
     """
 
@@ -54,6 +56,8 @@ class Board:
     line: tuple[Cell, ...] = ()
     column_labels: tuple[str, ...] = ()
     row_labels: tuple[str, ...] = ()
+    top_labels: tuple[str, ...] = ()
+    below: int = 0
     targets: dict[str, Cell] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
@@ -72,6 +76,8 @@ class Board:
             "line": [list(cell) for cell in self.line],
             "column_labels": list(self.column_labels),
             "row_labels": list(self.row_labels),
+            "top_labels": list(self.top_labels),
+            "below": self.below,
             "targets": {action: list(cell) for action, cell in self.targets.items()},
         }
 
@@ -85,8 +91,8 @@ class Board:
         named = {} if self.row_labels or self.column_labels else {c: text for text, c in self.targets.items()}
         cells = [(r, c) for r in range(self.rows) for c in range(self.columns)]
         shown = {cell: self._piece_text(cell, marks) or named.get(cell, ".") for cell in cells}
-        width = max(map(len, (*shown.values(), *self.column_labels))) + 2
-        lines = []
+        width = max(map(len, (*shown.values(), *self.column_labels, *self.top_labels))) + 2
+        lines = [_label_line(self.top_labels, width)] if self.top_labels else []
         for r in range(self.rows):
             label = self.row_labels[r] if self.row_labels else ""
             row = "".join(
@@ -96,8 +102,8 @@ class Board:
             indent = " " * (r * width // 2) if self.geometry == "hex" else ""
             lines.append(f"{indent}{label:>2} {row}")
         if self.column_labels:  # slanted columns begin under the labels at the top
-            at = 0 if self.geometry == "hex" else self.rows
-            lines.insert(at, "   " + "".join(f"{label:^{width}}" for label in self.column_labels))
+            at = 0 if self.geometry == "hex" else len(lines)
+            lines.insert(at, _label_line(self.column_labels, width))
         if self.dice:
             lines.append("dice: " + " ".join(map(str, self.dice)))
         return "\n".join(lines)
@@ -109,6 +115,10 @@ class Board:
         kind = self.kinds.get(cell, "")
         letter = LETTERS.get(kind, kind[:1])
         return f"{marks[self.pieces[cell]]}{letter}{on_it}"
+
+
+def _label_line(labels: tuple[str, ...], width: int) -> str:
+    return "   " + "".join(f"{label:^{width}}" for label in labels)
 
 
 def _on_cells(things: dict[Cell, int] | dict[Cell, str]) -> list[list[object]]:

@@ -316,6 +316,7 @@ def board(state: Breakthrough, last: int | None) -> Board:
         last=() if last is None else _ends(last, 1 - state.mover),
         line=tuple(cell for cell, seat in _pieces(state).items() if cell[0] == ended[seat]),
         column_labels=tuple(LETTERS[: state.size]),
+        below=1,
         row_labels=tuple(str(state.size - row) for row in span),
         targets={text: _ends(action, state.mover)[1] for text, action in _actions_by_text(state)},
     )

@@ -115,6 +115,7 @@ def _painted(board: Board, looks: Looks, layout: Layout) -> Iterable[tuple[Shape
     labels = [
         *marks.label_texts(board.row_labels, layout.row_label, layout.text),
         *marks.label_texts(board.column_labels, layout.column_label, layout.text),
+        *marks.label_texts(board.top_labels, layout.top_label, layout.text),
     ]
     for shape in (*above, *labels):
         yield shape, paint_of(shape, board)

@@ -43,6 +43,7 @@ class Layout:
     """Height of labels."""
     column_label: Callable[[int], Place]
     row_label: Callable[[int], Place]
+    top_label: Callable[[int], Place] = lambda i: (i + 0.5, 0)
 
 
 def grid_layout(pad: float, text: float = 0.2) -> Callable[[Board], Layout]:
@@ -112,12 +113,14 @@ def pits_layout(board: Board) -> Layout:
 def points_layout(board: Board) -> Layout:
     """Lay out six points, the bar, six points, and the tray; a cell's middle is that of its first checker."""
     under = 0.7 if board.column_labels else 0
+    over = 0.7 if board.top_labels else 0
     return Layout(
         lambda row, column: (_column_x(column), 0.5 if row == 0 else POINTS_HEIGHT - 0.5),
-        (-GAP, -GAP, OFF_X + 0.5 + 2 * GAP, POINTS_HEIGHT + 2 * GAP + under),
+        (-GAP, -GAP - over, OFF_X + 0.5 + 2 * GAP, POINTS_HEIGHT + 2 * GAP + over + under),
         0.32,
         lambda i: (_column_x(i), POINTS_HEIGHT + GAP + under / 2),
         lambda i: (0, i),
+        lambda i: (_column_x(i), -GAP - over / 2),
     )
 
 

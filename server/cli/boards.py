@@ -31,6 +31,7 @@ class _Wire(msgspec.Struct):
     last: list[tuple[int, int]] = []
     column_labels: list[str] = []
     row_labels: list[str] = []
+    top_labels: list[str] = []
     targets: dict[str, tuple[int, int]] = {}
 
 
@@ -42,7 +43,9 @@ def from_json(data: dict[str, Any]) -> Board:
         raise InputError(
             "bad_board", expected="a board", got=f"one that cannot be read ({plain(error)})"
         ) from None
-    labels = len(wire.row_labels) in (0, wire.rows) and len(wire.column_labels) in (0, wire.columns)
+    labels = len(wire.row_labels) in (0, wire.rows) and all(
+        len(texts) in (0, wire.columns) for texts in (wire.column_labels, wire.top_labels)
+    )
     words = all(len(text) <= MAX_CARD for _, _, text in (*wire.cards, *wire.kinds))
     dice = len(wire.dice) <= MAX_DICE and all(0 < number <= MAX_DICE for number in wire.dice)
     sides = 0 < wire.rows <= MAX_SIDE and 0 < wire.columns <= MAX_SIDE
@@ -63,6 +66,7 @@ def from_json(data: dict[str, Any]) -> Board:
         last=tuple(wire.last),
         column_labels=tuple(wire.column_labels),
         row_labels=tuple(wire.row_labels),
+        top_labels=tuple(wire.top_labels),
         targets=wire.targets,
     )
 

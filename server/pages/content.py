@@ -17,6 +17,8 @@ TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
 RESULTS = 8
 RECENT = 6
+RUNNING = 1000
+"""Most matches that a page looks for."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Front:
 
     tables: Sequence[Table]
     facts: Facts
+    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
 
@@ -54,16 +57,8 @@ class LadderPage:
     """A ladder's page."""
 
     table: Table
+    running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
-
-
-@dataclass(frozen=True)
-class MatchPage:
-    """A match's page; `verdict` is None before the end, `replayed_by` the match that repeats a void one."""
-
-    match: reads.MatchRow
-    verdict: str | None
-    replayed_by: int | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ class AgentPage:
 def front(conn: Connection) -> Front:
     """Read the front page."""
     tables = _tables(conn)
-    return Front(tables, _facts(tables), reads.latest_results(conn, RESULTS))
+    return Front(tables, _facts(tables), _running(conn), reads.latest_results(conn, RESULTS))
 
 
 def facts(conn: Connection) -> Facts:
@@ -113,7 +108,7 @@ def table(conn: Connection, name: str) -> Table:
 
 def ladder_page(conn: Connection, name: str) -> LadderPage:
     """Read a ladder's page. Raises InputError for an unknown one."""
-    return LadderPage(table(conn, name), reads.latest_results(conn, RESULTS, name))
+    return LadderPage(table(conn, name), _running(conn, name), reads.latest_results(conn, RESULTS, name))
 
 
 def results(conn: Connection, ladder: str | None) -> Sequence[reads.MatchRow]:
@@ -127,13 +122,6 @@ def match(conn: Connection, number: int) -> reads.MatchRow:
     if found is None:
         raise InputError("unknown_match", expected="a match of this server", got=str(number))
     return found
-
-
-def match_page(conn: Connection, number: int) -> MatchPage:
-    """Read a match's page. Raises InputError for an unknown one."""
-    found = match(conn, number)
-    _, verdict = ending(found, reads.moves(conn, number))
-    return MatchPage(found, verdict, reads.replay_of_match(conn, number))
 
 
 def ending(found: reads.MatchRow, moves: Sequence[reads.MoveRow]) -> tuple[ClockEntry | None, str | None]:
@@ -182,6 +170,15 @@ def _order(conn: Connection) -> Callable[[str], int]:
 
 def _tables(conn: Connection) -> list[Table]:
     return [Table(ladder, reads.standings(conn, ladder.id)) for ladder in ladders.all_ladders(conn)]
+
+
+def _running(conn: Connection, ladder: str | None = None) -> list[reads.MatchRow]:
+    """Return the matches that run, the first one first, and those that are about to."""
+    pages = (
+        reads.matches_page(conn, ladder=ladder, state=state, limit=RUNNING)
+        for state in ("running", "starting")
+    )
+    return sorted((found for page, _ in pages for found in page), key=lambda found: found.id)
 
 
 def _facts(tables: Sequence[Table]) -> Facts:

@@ -1,6 +1,7 @@
 """A match as the scripts of the pages get it: as spectators see it, with the board of every ply."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 from sqlalchemy import Connection
@@ -18,20 +19,51 @@ from server.past import past_view
 class Replay(msgspec.Struct, frozen=True):
     """A match from its record. `boards` and `positions` are by ply: entry n is after n plies.
 
-    `times` are the milliseconds of each action, null where it was chance's. `verdict` is null before the end,
-    `request` is what was asked when the match ended and became no move, if anything.
-    `changes` is what the match did to each seat's rating in Elo, null where it did nothing. `replayed_by` is
-    the match that repeats this one, if it was void.
+    `movers` are the seats of the actions, null where it was chance's, and `times` their milliseconds.
+    `verdict` is null before the end, `request` is what was asked when the match ended and became no move, if
+    anything. `changes` is what the match did to each seat's rating in Elo, null where it did nothing.
+    `replayed_by` is the match that repeats this one, if it was void.
     """
 
     view: MatchView
     boards: list[dict[str, object]]
     positions: list[str]
+    movers: list[int | None]
     times: list[int | None]
     changes: list[float | None]
     verdict: str | None = None
     request: ClockEntry | None = None
     replayed_by: int | None = None
+
+
+@dataclass(frozen=True)
+class MatchPage:
+    """A match's page; `verdict` is None before the end, `replayed_by` the match that repeats a void one.
+
+    `position` is the last one, `actions` are what may be seen of the moves.
+    """
+
+    match: reads.MatchRow
+    position: Position
+    actions: Sequence[str]
+    movers: Sequence[int | None]
+    verdict: str | None
+    replayed_by: int | None
+
+
+def match_page(conn: Connection, number: int) -> MatchPage:
+    """Read a match's page. Raises InputError for an unknown one."""
+    row = content.match(conn, number)
+    moves = reads.moves(conn, number)
+    position = Position.start(games.load(row.game), moves=[move.action for move in moves])
+    _, verdict = content.ending(row, moves)
+    actions = position.seen_actions(row.viewer)
+    return MatchPage(row, position, actions, movers(moves), verdict, reads.replay_of_match(conn, number))
+
+
+def movers(moves: Sequence[reads.MoveRow]) -> list[int | None]:
+    """Return who made each move: its seat, None where it was chance."""
+    return [None if move.seat == CHANCE else move.seat for move in moves]
 
 
 def replay(conn: Connection, number: int, only_last: bool = False) -> Replay:
@@ -61,6 +93,7 @@ def _replay(conn: Connection, row: reads.MatchRow, only_last: bool) -> Replay:
         view,
         boards=[position.board(viewer).to_json() for position in shown],
         positions=[position.text(viewer) for position in shown],
+        movers=movers(moves),
         times=[None if move.seat == CHANCE else move.elapsed_ms for move in moves],
         verdict=verdict,
         request=request,

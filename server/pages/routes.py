@@ -10,6 +10,7 @@ from server.pages import content, replay
 from server.pages.assets import static_file
 from server.pages.scale import scale_for
 from server.pages.templates import data, fragment, page
+from server.pages.turns import rounds_of, takes_turns
 
 _LONGEST_NUMBER = 15
 
@@ -45,7 +46,13 @@ async def front(request: web.Request) -> web.Response:
     """Show what runs, who leads, what has just ended, and how to join."""
     found = await request.app[SERVICES].db.read(content.front)
     return page(
-        request, "front.html", here="live", tables=found.tables, matches=found.results, facts=found.facts
+        request,
+        "front.html",
+        here="live",
+        tables=found.tables,
+        running=found.running,
+        matches=found.results,
+        facts=found.facts,
     )
 
 
@@ -59,17 +66,23 @@ async def ladder(request: web.Request) -> web.Response:
         ladder=found.table.ladder,
         rows=found.table.rows,
         scale=scale_for(row.rating for row in found.table.rows),
+        running=found.running,
         matches=found.results,
     )
 
 
 async def match(request: web.Request) -> web.Response:
     """Show one match, live or from its record."""
-    found = await request.app[SERVICES].db.read(content.match_page, _number(request))
+    found = await request.app[SERVICES].db.read(replay.match_page, _number(request))
+    seats, board = len(found.match.seats), found.position.board(found.match.viewer)
     return page(
         request,
         "match.html",
         match=found.match,
+        seen=found,
+        board=board,
+        rounds=rounds_of(found.movers, seats),
+        in_turns=takes_turns(found.movers, seats),
         time_control=clocks.time_control(found.match),
         verdict=found.verdict,
         replayed_by=found.replayed_by,

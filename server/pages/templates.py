@@ -8,7 +8,10 @@ from urllib.parse import quote
 import jinja2
 import msgspec
 from aiohttp import web
+from markupsafe import Markup
 
+from games.picture import svg
+from games.picture.shapes import seat_shape
 from server.http.health import notice
 from server.http.services import SERVICES
 from server.pages import assets, words
@@ -43,6 +46,11 @@ def environment() -> jinja2.Environment:
     made.filters["allowances"] = words.allowances
     made.filters["score"] = lambda match: words.score(match.seats)
     made.filters["cause"] = lambda match: words.cause(match.seats)
+    made.filters["stand"] = words.stand
+    made.filters["points"] = lambda match: words.points(match.seats)
+    made.filters["sides"] = words.sides
+    made.filters["picture"] = lambda board, title: Markup(svg(board, title=title))  # noqa: S704 it escapes
+    made.globals["seat_shape"] = seat_shape
     made.filters["placed"] = lambda match: words.placed(match.seats)
     return made
 

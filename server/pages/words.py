@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from agents.protocol import TimeControl
+from games.board import Board
 from server.core.clock import UNTIMED_MS
+from server.db.rows import MatchRow
 
 CAUSES: dict[str, str] = {
     "normal": "normal end",
@@ -22,6 +24,10 @@ CAUSES: dict[str, str] = {
 SECOND_MS = 1000
 SCORES: dict[str, str] = {"win": "1", "draw": "½", "loss": "0", "void": "–"}
 _MERITS: dict[str | None, float] = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+_OPEN = {
+    "queued": "It starts when all its agents have a hand free.",
+    "starting": "Waiting for all agents to be ready. No clock runs yet.",
+}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -120,6 +126,40 @@ def placed(seats: Sequence[S]) -> list[tuple[S, str]]:
     """Return the seats of a finished match with their places, "1st", the best first."""
     ordered = sorted(zip(_places(seats), seats, strict=True), key=lambda one: one[0])
     return [(seat, _ordinal(place)) for place, seat in ordered]
+
+
+def points(seats: Sequence[SeatEnd]) -> list[str]:
+    """Return by seat what a match gave it: points, or its place where more than two played; "" until then."""
+    outcomes = [seat.outcome for seat in seats]
+    if len(seats) > 2 and None not in outcomes and "void" not in outcomes:
+        return list(map(_ordinal, _places(seats)))
+    return [SCORES[outcome] if outcome else "" for outcome in outcomes]
+
+
+def stand(match: MatchRow) -> str:
+    """Return how a match stands, in a sentence: what is said until the script of the page knows more."""
+    if match.state == "void":
+        return "Void · counts for nobody"
+    if match.state != "finished":
+        return _OPEN.get(
+            match.state, f"It runs; {match.moves} {'ply' if match.moves == 1 else 'plies'} so far."
+        )
+    won, shared = ([seat.agent for seat in match.seats if seat.outcome == kind] for kind in ("win", "draw"))
+    if won:
+        return f"{', '.join(won)} won · {cause(match.seats)}"
+    if len(shared) < len(match.seats):
+        return f"{', '.join(shared)} share first place · {cause(match.seats)}"
+    return f"Draw · {cause(match.seats)}"
+
+
+def sides(board: Board) -> tuple[str, ...]:
+    """Return names of the sides by seat; "" where pieces have their seats' colours.
+
+    The script `sides.js` says the same.
+    """
+    if board.style in {"felt", "wood", "points"}:
+        return ("black", "white")
+    return ("white", "black") if "king" in board.kinds.values() else ("",) * 4
 
 
 def _places(seats: Sequence[SeatEnd]) -> list[int]:

@@ -23,6 +23,8 @@ def test_json_is_sorted_plain_data():
         "line": [],
         "column_labels": [],
         "row_labels": [],
+        "top_labels": [],
+        "below": 0,
         "targets": {"a": [0, 0]},
     }
 
@@ -39,6 +41,11 @@ def test_text_marks_seats_last_move_and_labels():
     )
     assert board.to_text() == " 2  .  x \n 1 [o] . \n    a  b "
     assert board.to_text(marks="#@").splitlines()[0] == " 2  .  # "
+
+
+def test_text_numbers_the_top_row_where_it_has_its_own_labels():
+    board = Board(2, 2, {(1, 0): 1}, "points", column_labels=("2", "1"), top_labels=("3", "4"))
+    assert board.to_text() == "    3  4 \n    .  . \n    o  . \n    2  1 "
 
 
 def test_text_without_labels_names_the_cells_of_the_actions():

@@ -55,6 +55,9 @@ const STYLES = {
 };
 const USUAL = { under: marks.tint, over: marks.dot(), line: marks.runLines, framed: marks.nothing };
 
+const NARROW_LABEL = 9.4; // pixels, least height of labels on a screen as narrow as this
+const NARROW = 360;
+
 const DIE_STEP = 0.98; // from die to die
 
 /** A board inside `host`, drawn once and then changed piece by piece. */
@@ -69,7 +72,7 @@ export class BoardView {
   /** Show `board`; `label` is what a screen reader hears. New pieces arrive moving if `animate`. */
   draw(board, { label, animate = false }) {
     const style = { ...USUAL, ...STYLES[board.style] };
-    const key = JSON.stringify([board.style, board.rows, board.columns, board.column_labels, board.row_labels]);
+    const key = JSON.stringify([board.style, board.rows, board.columns, board.column_labels, board.row_labels, board.top_labels]);
     if (key !== this.built) {
       this.build(board, style);
       this.built = key;
@@ -90,11 +93,13 @@ export class BoardView {
     this.above = svg("g");
     this.pieces.clear();
     this.root = svg("svg", { class: `on-${board.style}`, viewBox: layout.box.join(" "), role: "img" });
+    this.root.style.setProperty("--narrow-label", `${Math.max(layout.text, (NARROW_LABEL * layout.box[2]) / NARROW)}px`);
     this.root.append(...style.ground(board, layout), this.below, this.middle, this.above);
     if (this.labels) {
       this.root.append(
         ...marks.labelTexts(board.row_labels, layout.rowLabel, layout.text),
         ...marks.labelTexts(board.column_labels, layout.columnLabel, layout.text),
+        ...marks.labelTexts(board.top_labels, layout.topLabel, layout.text),
       );
     }
     this.host.replaceChildren(this.root);

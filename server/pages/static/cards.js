@@ -1,7 +1,7 @@
 // Matches as cards with a live board, in a grid whose places stay where they are.
 
 import { BoardView, boardInWords } from "./board.js";
-import { SeatLine, write } from "./seats.js";
+import { placeLines, SeatLine, write } from "./seats.js";
 import { standText } from "./words.js";
 
 const TICK_MS = 100;
@@ -17,8 +17,7 @@ class Card {
     this.board = new BoardView(part("board"));
     this.heldUntil = 0;
     this.lines = view.players.map((player) => new SeatLine(player.seat));
-    part("above").append(...this.lines.slice(1).reverse().map((line) => line.element));
-    part("below").append(this.lines[0].element);
+    placeLines(this.lines, view.board, part("above"), part("below"));
     this.update(view);
   }
 
@@ -83,6 +82,14 @@ export class Grid {
   /** How many matches run, those without a place included. */
   get running() {
     return this.views.size;
+  }
+
+  /** Say that nothing runs, if the page said otherwise as it came. */
+  tellNone() {
+    const empty = this.host.querySelector(".empty");
+    if (!empty) return;
+    write(empty.querySelector("h2"), "No match runs at the moment");
+    empty.querySelector("ul")?.remove();
   }
 
   tick() {

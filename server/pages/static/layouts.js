@@ -1,7 +1,7 @@
 // Where the cells of a board lie, in units of one cell, and how much room is around them.
 //
 // A layout has `at(row, column)`, the middle of a cell; `box`, the part of the plane that is shown; `text`, the
-// height of labels; and where these stand: `columnLabel(i)`, `rowLabel(i)`. games/picture/layouts.py says the same.
+// height of labels; and where these stand: `columnLabel(i)`, `rowLabel(i)`, `topLabel(i)` on boards that have such. games/picture/layouts.py says the same.
 
 const STRIP = 0.42; // for labels beside the board
 const WIDE = 8; // from so many cells on, labels are as large as on a board of so many
@@ -81,13 +81,15 @@ export function pitsLayout(board, labelled) {
 /** Six points, the bar, six points, and the tray for checkers borne off; a cell's middle is its first checker's. */
 export function pointsLayout(board, labelled) {
   const under = labelled && board.column_labels.length ? 0.7 : 0;
+  const over = labelled && board.top_labels.length ? 0.7 : 0;
   const x = (column) => [column + 0.5, column + 1.5, BAR_X, OFF_X][Math.floor(column / 6) + (column > BAR)];
   return {
     at: (row, column) => [x(column), row === 0 ? 0.5 : POINTS_HEIGHT - 0.5],
-    box: [-GAP, -GAP, OFF_X + 0.5 + 2 * GAP, POINTS_HEIGHT + 2 * GAP + under],
+    box: [-GAP, -GAP - over, OFF_X + 0.5 + 2 * GAP, POINTS_HEIGHT + 2 * GAP + over + under],
     text: 0.32,
     columnLabel: (i) => [x(i), POINTS_HEIGHT + GAP + under / 2],
     rowLabel: (i) => [0, i],
+    topLabel: (i) => [x(i), -GAP - over / 2],
   };
 }
 

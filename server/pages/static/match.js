@@ -8,7 +8,8 @@ import { Feed } from "./feed.js";
 import { lostNotice } from "./lost.js";
 import { MoveList } from "./moves.js";
 import { isPaused, keepNotice, lookSoon } from "./notice.js";
-import { SeatLine, write } from "./seats.js";
+import { placeLines, SeatLine, write } from "./seats.js";
+import { sidesOf } from "./sides.js";
 import { TimeTable } from "./timing.js";
 import { detailText, measuredText, msText, standText, unmadeText } from "./words.js";
 
@@ -71,8 +72,7 @@ function take(now, grown) {
   view = now;
   if (!lines.length) {
     lines = view.players.map((player) => new SeatLine(player.seat));
-    part("above").append(...lines.slice(1).reverse().map((line) => line.element));
-    part("below").append(lines[0].element);
+    placeLines(lines, view.board, part("above"), part("below"));
   }
   for (const line of lines) line.update(view, changes[line.seat]);
   times.update(view);
@@ -83,6 +83,7 @@ function take(now, grown) {
   write(part("detail"), detailText(view));
   part("detail").hidden = !detailText(view);
   part("closed").hidden = !view.closed;
+  part("moves").classList.toggle("closed", view.closed);
   draw({ animate: grown && shown === null });
 }
 
@@ -99,7 +100,7 @@ async function load() {
   showReplay(whole.replayed_by);
   write(part("verdict"), whole.verdict ?? "");
   part("verdict").hidden = whole.verdict === null;
-  moves.set(whole.view.moves, whole.view.players, whole.times);
+  moves.set(whole, sidesOf(whole.view.board));
   take(whole.view, grown);
   showUnmade(whole.request);
   if (isOver(view)) {
@@ -128,14 +129,15 @@ function event(match) {
   const next = match.ply === view.ply + 1;
   if (isPaused()) lookSoon();
   if (isOver(view) || match.ply < view.ply) return;
-  if (isOver(match) || match.ply > view.ply + 1) {
+  const unseen = match.ply > view.ply + 1 || (next && view.state !== "running"); // then nobody knows who moved
+  if (isOver(match) || unseen) {
     load().catch(() => feed?.restart());
     return;
   }
   if (next) {
     boards.push(match.board);
     positions.push(match.position);
-    moves.add(match.action, match.players[view.to_move]?.last?.elapsed_ms ?? null);
+    moves.add(match.action, view.to_move, match.players[view.to_move]?.last?.elapsed_ms ?? null);
   }
   take(match, next);
 }

@@ -46,6 +46,7 @@ const feed = new Feed(ladder ? { ladder } : { front: true }, {
   snapshot(matches) {
     const gone = grid.reset(matches);
     countRunning();
+    if (!grid.running) grid.tellNone();
     if (!first) refresh();
     first = false;
     fillPlaces().then(() => catchUp(gone)).catch(() => feed.restart());

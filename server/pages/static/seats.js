@@ -63,6 +63,13 @@ export class SeatLine {
   }
 }
 
+/** Put the line of the seat that sits below the board there, and the others above, the last one on top. */
+export function placeLines(lines, { below }, above, under) {
+  const others = lines.filter((line) => line.seat !== below).reverse();
+  above.replaceChildren(...others.map((line) => line.element));
+  under.replaceChildren(lines[below].element);
+}
+
 /** Make an element with a class. */
 export function make(tag, name) {
   const element = document.createElement(tag);

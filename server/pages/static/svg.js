@@ -25,6 +25,14 @@ export function seatShape(seat, x, y, r) {
   }
 }
 
+/** A die: what chance decided. */
+export function dieMark() {
+  const frame = "M3 1.5h7a1.5 1.5 0 0 1 1.5 1.5v7a1.5 1.5 0 0 1-1.5 1.5h-7a1.5 1.5 0 0 1-1.5-1.5v-7a1.5 1.5 0 0 1 1.5-1.5z";
+  const mark = svg("svg", { class: "die-mark", viewBox: "0 0 13 13", role: "img", "aria-label": "chance" });
+  mark.append(...[frame, "M4 4h.01M6.5 6.5h.01M9 9h.01"].map((d) => svg("path", { d })));
+  return mark;
+}
+
 /** A seat's mark for running text: its shape in its colour, or a disc if its pieces are a side's (see sides.js). */
 export function seatMark(seat, side = null) {
   const radius = seat === 0 || side ? 5.5 : 6.5;

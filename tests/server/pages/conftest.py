@@ -20,6 +20,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import select, update
 
 from agents.protocol import MatchView, TimeControl
+from games.protocol import CHANCE
 from server import http, pages
 from server.broadcast import Broadcast, Sight
 from server.core.names import name_key
@@ -179,7 +180,7 @@ class Stage:
         """Play actions, one event each, timed as in MoveRow."""
         for action in actions:
             view = await self.view(match_id)
-            ply, seat = view.ply, view.ply % len(view.players)
+            ply, seat = view.ply, CHANCE if view.to_move is None else view.to_move
 
             def job(conn, ply=ply, seat=seat, action=action):
                 row = MoveRow(ply, seat, action, 12, 12, None, self.now())._replace(**timing)

@@ -575,6 +575,7 @@ async def test_every_ladder_is_reached_from_every_page_on_a_phone(stage, reader)
     await reader.page.set_viewport_size({"width": 390, "height": 844})
     for path in ("/", "/agents/ada", "/nowhere"):
         await reader.page.goto(stage.url(path))
+        await reader.page.get_by_role("navigation").get_by_text("Ladders").click()
         await reader.page.get_by_role("navigation").get_by_role("link", name="Tic-tac-toe").click()
         await expect(reader.page.locator("h1")).to_have_text("Tic-tac-toe")
 
