@@ -263,7 +263,8 @@ def test_boards_are_plain_data_inside_their_size(game, positions):
         assert position.ply > 0 or not board.last
         assert len(board.column_labels) in (0, board.columns)
         assert len(board.row_labels) in (0, board.rows)
-        assert len(board.to_text().splitlines()) == board.rows + bool(board.column_labels) + bool(board.dice)
+        lines = [board.top_labels, board.column_labels, board.dice]
+        assert len(board.to_text().splitlines()) == board.rows + sum(map(bool, lines))
 
 
 def test_illegal_actions_are_refused_and_change_nothing(positions):
