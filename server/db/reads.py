@@ -121,6 +121,12 @@ def matches_page(
     return _with_seats(conn, found), cursors.encode(found[-1].id) if more else None
 
 
+def count_in_play(conn: Connection) -> int:
+    """Count the matches that run or are about to."""
+    in_play = schema.matches.c.state.in_(("running", "starting"))
+    return conn.scalar(select(func.count()).select_from(schema.matches).where(in_play)) or 0
+
+
 def match(conn: Connection, match_id: int) -> MatchRow | None:
     """Return one match."""
     if not _may_be_key(match_id):

@@ -17,8 +17,8 @@ TOP_ROWS = 6
 """Rows of a ladder's table on the front page."""
 RESULTS = 8
 RECENT = 6
-RUNNING = 1000
-"""Most matches that a page looks for."""
+RUNNING = 20
+"""So many of the matches that run are named, until the script of a page draws them."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Front:
 
     tables: Sequence[Table]
     facts: Facts
+    in_play: int
     running: Sequence[reads.MatchRow]
     results: Sequence[reads.MatchRow]
 
@@ -92,7 +93,8 @@ class AgentPage:
 def front(conn: Connection) -> Front:
     """Read the front page."""
     tables = _tables(conn)
-    return Front(tables, _facts(tables), _running(conn), reads.latest_results(conn, RESULTS))
+    running, results = _running(conn), reads.latest_results(conn, RESULTS)
+    return Front(tables, _facts(tables), reads.count_in_play(conn), running, results)
 
 
 def facts(conn: Connection) -> Facts:
@@ -173,7 +175,7 @@ def _tables(conn: Connection) -> list[Table]:
 
 
 def _running(conn: Connection, ladder: str | None = None) -> list[reads.MatchRow]:
-    """Return the matches that run, the first one first, and those that are about to."""
+    """Return matches that run or are about to, the oldest of them first."""
     pages = (
         reads.matches_page(conn, ladder=ladder, state=state, limit=RUNNING)
         for state in ("running", "starting")

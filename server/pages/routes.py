@@ -50,6 +50,7 @@ async def front(request: web.Request) -> web.Response:
         "front.html",
         here="live",
         tables=found.tables,
+        in_play=found.in_play,
         running=found.running,
         matches=found.results,
         facts=found.facts,

@@ -6,7 +6,7 @@ import random
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness import PATIENCE_S, QUIET, RawAgent, Server, wait_for
@@ -94,9 +94,14 @@ class Gambler:
 
 
 def play(
-    server: Server, gamblers: list[Gambler], spectator: Spectator, draw: random.Random, pages: tuple[str, ...]
+    server: Server,
+    gamblers: list[Gambler],
+    spectator: Spectator,
+    draw: random.Random,
+    pages: Sequence[str],
+    most_moves: int = 1_000,
 ) -> tuple[int, list[bytes], list[bytes]]:
-    """Play a match at random, and look at every page after each request.
+    """Play a match at random, look at every page before each answer, and resign after so many moves.
 
     Returns its number, what each seat heard before the end, and what the pages said.
     """
@@ -104,17 +109,28 @@ def play(
     match, looked = starts[0]["match"], []
     spectator.watch(match=match)
     seated = [gamblers[n] for n in sorted((0, 1), key=lambda n: starts[n]["seat"])]
-    mover, kind = 0, ""
-    while kind != "match_end":
-        message = seated[mover].receive()
-        kind = message["type"]
-        if kind == "your_move":
-            looked += [server.get(page.format(id=match))[1] for page in pages]
-            seated[mover].answer(message, draw.choice(message["legal"]))
-            mover = 1 - mover
-    while seated[1 - mover].receive()["type"] != "match_end":
-        pass
+    moves, playing = 0, list(seated)
+    while playing:
+        gambler, message = next_message(playing)
+        if message["type"] == "match_end":
+            playing.remove(gambler)  # what it hears next is of another match
+        if message["type"] != "your_move":
+            continue
+        looked += [server.get(page.format(id=match))[1] for page in pages]
+        moves += 1
+        if moves > most_moves:
+            gambler.agent.send({"type": "resign", "match": match})
+        else:
+            gambler.answer(message, draw.choice(message["legal"]))
     return match, [b"\n".join(gambler.heard) for gambler in seated], looked
+
+
+def next_message(playing: list[Gambler]) -> tuple[Gambler, dict[str, Any]]:
+    """Return who hears something next, and what: with dice nobody knows whose turn comes."""
+    while True:
+        for gambler in playing:
+            with contextlib.suppress(TimeoutError):
+                return gambler, gambler.receive(0.02)
 
 
 def assert_hears_of_own_card_alone(heard: bytes, seat: int, cards: list[str]) -> None:

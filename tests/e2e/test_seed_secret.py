@@ -4,7 +4,6 @@ All that is drawn comes from the match's seed, so besides the cards themselves t
 in no byte that anybody gets before the end.
 """
 
-import contextlib
 import random
 import re
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from harness import QUIET, Server, wait_for
-from test_hidden_cards import MATCH_PAGES, OTHER_PAGES, Gambler, Spectator
+from test_hidden_cards import MATCH_PAGES, OTHER_PAGES, Gambler, Spectator, play
 
 MakeServer = Callable[..., Server]
 MOST_MOVES = 24
@@ -23,41 +22,6 @@ MORE_PAGES = ("/embed/matches/{id}", "/fragments/results", "/api/v1/agents", "/h
 
 def pages_of(ladder: str) -> list[str]:
     return [page.replace("kuhn_poker", ladder) for page in (*MATCH_PAGES, *OTHER_PAGES, *MORE_PAGES)]
-
-
-def play(
-    server: Server, gamblers: list[Gambler], spectator: Spectator, draw: random.Random, ladder: str
-) -> tuple[int, list[bytes], list[bytes]]:
-    """Play a match at random, and look at everything before each answer, whoever is asked.
-
-    Returns its number, what each seat heard before the end, and what the pages said.
-    """
-    starts = [gambler.start() for gambler in gamblers]
-    match, looked = starts[0]["match"], []
-    spectator.watch(match=match)
-    seated = [gamblers[n] for n in sorted((0, 1), key=lambda n: starts[n]["seat"])]
-    moves, playing = 0, list(seated)
-    while playing:
-        mover, message = next_message(playing)
-        if message["type"] == "match_end":
-            playing.remove(mover)  # what it hears next is of another match
-        if message["type"] != "your_move":
-            continue
-        looked += [server.get(page.format(id=match))[1] for page in pages_of(ladder)]
-        moves += 1
-        if moves > MOST_MOVES:
-            mover.agent.send({"type": "resign", "match": match})
-        else:
-            mover.answer(message, draw.choice(message["legal"]))
-    return match, [b"\n".join(gambler.heard) for gambler in seated], looked
-
-
-def next_message(seated: list[Gambler]) -> tuple[Gambler, dict[str, Any]]:
-    """Return who hears something next, and what."""
-    while True:
-        for gambler in seated:
-            with contextlib.suppress(TimeoutError):
-                return gambler, gambler.receive(0.02)
 
 
 def secret_cards(record: dict[str, Any]) -> list[re.Pattern[bytes]]:
@@ -74,7 +38,8 @@ def test_no_byte_tells_the_seed_or_a_players_card_before_the_end(
     server.start()
     spectator = Spectator(server, ladder)
     gamblers = [Gambler(server, name, ladder) for name in ("ada", "bob")]
-    played = [play(server, gamblers, spectator, random.Random(n), ladder) for n in range(3)]
+    pages = pages_of(ladder)
+    played = [play(server, gamblers, spectator, random.Random(n), pages, MOST_MOVES) for n in range(3)]
     wait_for(lambda: spectator.over >= {match for match, _, _ in played}, "the spectator to see all ends")
     spectator.open.close()
     for match, heard, looked in played:
@@ -82,7 +47,7 @@ def test_no_byte_tells_the_seed_or_a_players_card_before_the_end(
         seed = server.match(match)["seed"].encode()  # after the end everybody may know
         assert re.fullmatch(rb"[0-9a-f]{64}", seed)
         told = [*looked, *spectator.seen[match]]
-        assert len(looked) >= 2 * len(pages_of(ladder))
+        assert len(looked) >= 2 * len(pages)
         assert len(spectator.seen[match]) >= 2
         assert all(seed not in each for each in (*told, *heard))
         if ladder != "leduc_poker":
